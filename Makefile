@@ -22,8 +22,8 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: $(VENV)/serve.stamp  ## set up and run the server (RECOLLECT_PORT=... to change the port)
-	$(BIN)/recollect serve
+serve: $(VENV)/serve.stamp  ## set up and run the server (STANDFAST_PORT=... to change the port)
+	$(BIN)/standfast serve
 
 test: check  ## set up, then format, lint, types, layers and all tests
 	$(BIN)/python -m pytest --cache-clear -n $(WORKERS) || $(BIN)/python scripts/try_again.py $$?
@@ -67,7 +67,7 @@ eval-poisoning: $(VENV)/dev.stamp  ## measure what becomes of 500 attempts to po
 	$(BIN)/python -m evaluation.poisoning.measure
 
 test-long: $(VENV)/dev.stamp  ## all tests, the slow ones included and at full length
-	RECOLLECT_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
+	STANDFAST_PROOF=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 docs: $(VENV)/dev.stamp  ## write the generated pages (the table of requirements: build/requirements.md)
 	$(BIN)/python scripts/requirements_table.py
@@ -107,7 +107,7 @@ clean:  ## remove the virtual environment and every cache
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-		echo "recollect needs Python 3.11 or newer, and $(PYTHON) is" \
+		echo "standfast needs Python 3.11 or newer, and $(PYTHON) is" \
 			"$$($(PYTHON) --version 2>/dev/null || echo missing);" \
 			"say which one to use: make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)

@@ -1,4 +1,4 @@
-"""Speed and size of recollect, each number beside a bare baseline measured in the same run.
+"""Speed and size of standfast, each number beside a bare baseline measured in the same run.
 
 ``python -m bench`` (or ``make bench``) runs it; nothing here is installed with the package.
 """

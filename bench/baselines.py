@@ -1,4 +1,4 @@
-"""What one would write without recollect, as bare as it gets. Same data, same disk settings."""
+"""What one would write without standfast, as bare as it gets. Same data, same disk settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import simsimd
 
 from bench.texts import DIMENSIONS, Array, Chunk
-from recollect.text.analysis import is_stop_word
+from standfast.text.analysis import is_stop_word
 
 PRUNED_TERMS = 4
 KEYWORD_LIMIT = 50

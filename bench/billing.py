@@ -1,7 +1,7 @@
 """What learning with a model costs: calls and tokens, counted where the model would be.
 
-The model is a rule that answers as the schema asks (``recollect.testing.learner``), so the
-numbers are the same on every machine. Tokens are recollect's own estimate of every character that
+The model is a rule that answers as the schema asks (``standfast.testing.learner``), so the
+numbers are the same on every machine. Tokens are standfast's own estimate of every character that
 goes over the wire: instructions, schema, what is shown, and the answer.
 """
 
@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from bench.talk import Turn
-from recollect.engine import Engine
-from recollect.memory import AsyncMemory
-from recollect.models.prompts import extract as extract_prompt
-from recollect.ports import Prompt, Reply
-from recollect.testing.learner import answer_for
-from recollect.text.tokens import estimate
-from recollect.types import Message, Usage
-from recollect.upkeep.consolidate import consolidate_due
-from recollect.upkeep.learn.answers import messages_as_text, show
-from recollect.upkeep.learn.lanes import EARLIER_MAX
-from recollect.upkeep.loop import one_round
-from recollect.wiring import open_engine
+from standfast.engine import Engine
+from standfast.memory import AsyncMemory
+from standfast.models.prompts import extract as extract_prompt
+from standfast.ports import Prompt, Reply
+from standfast.testing.learner import answer_for
+from standfast.text.tokens import estimate
+from standfast.types import Message, Usage
+from standfast.upkeep.consolidate import consolidate_due
+from standfast.upkeep.learn.answers import messages_as_text, show
+from standfast.upkeep.learn.lanes import EARLIER_MAX
+from standfast.upkeep.loop import one_round
+from standfast.wiring import open_engine
 
 SCOPE = "user:ann"
 KNOWN_SHOWN = 12  # memories that are shown beside new messages, in both designs

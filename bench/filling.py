@@ -14,9 +14,9 @@ from bench.baselines import VECTOR_LIMIT
 from bench.running import Bench
 from bench.texts import DIMENSIONS, SPACE, Array, Chunk, Question
 from bench.timing import Times
-from recollect.ports import Store
-from recollect.scopes import root_of
-from recollect.types import Batch, Record, Search, Where
+from standfast.ports import Store
+from standfast.scopes import root_of
+from standfast.types import Batch, Record, Search, Where
 
 BATCH = 100
 AT_ONCE = 8  # batches on their way when nobody looks at the clock

@@ -1,6 +1,6 @@
 """A process of its own that opens a file, answers, and says what that took.
 
-``python -m bench.fresh recollect|bare FILE`` reads questions as JSON from its standard input and
+``python -m bench.fresh standfast|bare FILE`` reads questions as JSON from its standard input and
 writes one JSON object. The clock starts before anything heavy is imported.
 """
 
@@ -47,11 +47,11 @@ def start(kind: str, database: Path, scope: str, questions: "Sequence[Question]"
     return outcome
 
 
-async def answer_with_recollect(database: str, asked: dict[str, Any]) -> Outcome:
+async def answer_with_standfast(database: str, asked: dict[str, Any]) -> Outcome:
     from datetime import UTC, datetime
 
-    from recollect.stores.sqlite import SqliteStore
-    from recollect.types import Search, Where
+    from standfast.stores.sqlite import SqliteStore
+    from standfast.types import Search, Where
 
     store = await SqliteStore.open(database)
     first, found = 0.0, 0
@@ -98,7 +98,7 @@ def outcome_of(first: float, found: int) -> Outcome:
 def main() -> None:
     kind, database = sys.argv[1:]
     asked = json.load(sys.stdin)
-    answering = {"recollect": answer_with_recollect, "bare": answer_bare}[kind]
+    answering = {"standfast": answer_with_standfast, "bare": answer_bare}[kind]
     print(json.dumps(asyncio.run(answering(database, asked))))
 
 

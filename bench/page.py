@@ -26,7 +26,7 @@ END = "<!-- page: end -->"
 
 Row = Mapping[str, Any]
 TARGETS = ("what", "measured", "target", "")  # columns
-OURS = ("recollect", "recall")
+OURS = ("standfast", "recall")
 # The way of asking each program that does most of what a recall does.
 DRAWN = (
     OURS,
@@ -144,7 +144,7 @@ def _spread(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 def _writing(recorded: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for theirs in recorded["written"]:
-        ours = _written(recorded, "recollect", theirs["records"], theirs["scopes"])
+        ours = _written(recorded, "standfast", theirs["records"], theirs["scopes"])
         if theirs["peer"] == "sqlitevec" and theirs["scopes"] == 1 and ours:
             size = f"{number(theirs['records'])} records"
             single = ours["single"] / theirs["single"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit, urlunsplit
 
-from recollect.errors import Unavailable
+from standfast.errors import Unavailable
 
 DELETED_AT_ONCE = 1000
 # What an address says for its engine to search by itself, and for the index to.

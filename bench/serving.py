@@ -1,6 +1,6 @@
 """Servers in processes of their own, for a client that measures them.
 
-``python -m bench.serving recollect|single|framework|hollow|bare|echo FILE`` reads what it needs as
+``python -m bench.serving standfast|single|framework|hollow|bare|echo FILE`` reads what it needs as
 JSON from its standard input, writes one line of JSON when it is ready, and serves until it is
 ended.
 """
@@ -69,7 +69,7 @@ def running(
 
 
 def asking(scope: str, questions: list[Question], rounds: int) -> dict[str, Any]:
-    """What the recollect server is told: questions to answer, each so often, before it serves."""
+    """What the standfast server is told: questions to answer, each so often, before it serves."""
     return {
         "scope": scope,
         "rounds": rounds,
@@ -77,14 +77,14 @@ def asking(scope: str, questions: list[Question], rounds: int) -> dict[str, Any]
     }
 
 
-async def serve_recollect(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
+async def serve_standfast(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
     from bench.filling import GivenVectors
-    from recollect.access import keys
-    from recollect.interfaces.http import build_app
-    from recollect.interfaces.http.serve import Server, server_config
-    from recollect.memory import AsyncMemory
-    from recollect.settings import Settings
-    from recollect.stores.sqlite import SqliteStore
+    from standfast.access import keys
+    from standfast.interfaces.http import build_app
+    from standfast.interfaces.http.serve import Server, server_config
+    from standfast.memory import AsyncMemory
+    from standfast.settings import Settings
+    from standfast.stores.sqlite import SqliteStore
 
     questions = [Question(text, bytes.fromhex(v)) for text, v in asked.get("questions", ())]
     embedder: Any = GivenVectors.of(questions) if questions else "hashing"
@@ -101,9 +101,9 @@ async def serve_recollect(database: str, asked: dict[str, Any], listener: socket
 
 
 async def serve_hollow(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
-    """All of recollect's server around a verb that does nothing."""
-    from recollect.memory import AsyncMemory
-    from recollect.types import Receipt, ReceiptItem
+    """All of standfast's server around a verb that does nothing."""
+    from standfast.memory import AsyncMemory
+    from standfast.types import Receipt, ReceiptItem
 
     done = Receipt(items=(ReceiptItem(id="0" * 36, status="stored", record="0" * 32),))
 
@@ -112,17 +112,17 @@ async def serve_hollow(database: str, asked: dict[str, Any], listener: socket.so
         return done
 
     AsyncMemory.observe = observe  # type: ignore[method-assign]
-    await serve_recollect(database, asked, listener)
+    await serve_standfast(database, asked, listener)
 
 
 async def serve_framework(database: str, asked: dict[str, Any], listener: socket.socket) -> None:
     """The same server with every request taken apart by FastAPI."""
     from fastapi.routing import APIRoute
 
-    from recollect.interfaces.http.routes.calls import VerbRoute
+    from standfast.interfaces.http.routes.calls import VerbRoute
 
     VerbRoute.get_route_handler = APIRoute.get_route_handler  # type: ignore[method-assign]
-    await serve_recollect(database, asked, listener)
+    await serve_standfast(database, asked, listener)
 
 
 async def _asked_in_process(memory: Any, asked: dict[str, Any]) -> list[float]:
@@ -193,8 +193,8 @@ async def _serve(app: Any, listener: socket.socket) -> None:
 
 
 KINDS: dict[str, Callable[[str, dict[str, Any], socket.socket], Awaitable[None]]] = {
-    "recollect": serve_recollect,
-    "single": lambda file, asked, port: serve_recollect(file, {**asked, "group_max": 1}, port),
+    "standfast": serve_standfast,
+    "single": lambda file, asked, port: serve_standfast(file, {**asked, "group_max": 1}, port),
     "framework": serve_framework,
     "hollow": serve_hollow,
     "bare": serve_bare,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.places import BY_ITSELF, kind_of
-from evaluation.asking import RECOLLECT, Outcome, Task, Variant
+from evaluation.asking import STANDFAST, Outcome, Task, Variant
 from evaluation.baselines import BM25, SUM, VECTORS
 from evaluation.cases import DataError, DataSet
 from evaluation.recorded import FOLDER, TOLERANCE, drops, last, record
@@ -22,7 +22,7 @@ from evaluation.running import Plan, embedder_named, limited, run
 from evaluation.scores import summarise
 from evaluation.sets import SETS
 from evaluation.variants import variants_of
-from recollect.errors import RecollectError
+from standfast.errors import StandfastError
 
 GOOD, WORSE, CANNOT = 0, 1, 2
 SECONDS_OF_SILENCE = 10
@@ -72,14 +72,14 @@ def _engine(address: str) -> str:
 
 def _cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "recollect" / "evaluation"
+    return Path(base).expanduser() / "standfast" / "evaluation"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         return _main(options, list(sys.argv[1:] if arguments is None else arguments))
-    except (DataError, RecollectError) as error:
+    except (DataError, StandfastError) as error:
         print(f"error: {error}", file=sys.stderr)
         return CANNOT
 
@@ -161,7 +161,7 @@ def _measure(
     summaries = {name: summarise(name, found) for name, found in by_system.items()}
     simple = [summaries.pop(name) for name in (BM25, VECTORS, SUM) if name in summaries]
     ours = summaries.pop(variants[0].name)
-    setting = f"{space}, {options.profile}" + ("" if variants[0].name == RECOLLECT else ", changed")
+    setting = f"{space}, {options.profile}" + ("" if variants[0].name == STANDFAST else ", changed")
     return Measured(
         name=data_set.name,
         ours=ours,

@@ -10,23 +10,23 @@ from typing import Any
 
 from evaluation.baselines import Baselines
 from evaluation.cases import Case, Question, Said
-from recollect import AsyncMemory
-from recollect.engine import Engine
-from recollect.ports import Embedder
-from recollect.profiles import Profile
-from recollect.types import Hit
-from recollect.wiring import open_engine, read_settings
+from standfast import AsyncMemory
+from standfast.engine import Engine
+from standfast.ports import Embedder
+from standfast.profiles import Profile
+from standfast.types import Hit
+from standfast.wiring import open_engine, read_settings
 
-RECOLLECT = "recollect"
+STANDFAST = "standfast"
 SCOPE = "user:evaluated"
 ROUNDS_OF_UPKEEP_MAX = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A way to set recollect up; ``changes`` are fields of its profile."""
+    """A way to set standfast up; ``changes`` are fields of its profile."""
 
-    name: str = RECOLLECT
+    name: str = STANDFAST
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     def applied(self, profile: Profile) -> Profile:
@@ -112,8 +112,8 @@ async def _opened(place: str, embedder: Embedder | None, task: Task) -> Engine:
     """As ``AsyncMemory.open`` does it, but in our hands, because a variant changes the profile.
     No upkeep runs behind our back."""
     environ = {
-        "RECOLLECT_PROFILE": task.profile,
-        "RECOLLECT_LEARN": "rules" if task.learn else "off",
+        "STANDFAST_PROFILE": task.profile,
+        "STANDFAST_LEARN": "rules" if task.learn else "off",
     }
     return await open_engine(
         place,

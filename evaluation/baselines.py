@@ -1,4 +1,4 @@
-"""The simple retrievers that recollect must beat, on the same messages and the same vectors."""
+"""The simple retrievers that standfast must beat, on the same messages and the same vectors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.cases import Case, Question
-from recollect.ports import Embedder
-from recollect.text.analysis import is_stop_word, terms, words
+from standfast.ports import Embedder
+from standfast.text.analysis import is_stop_word, terms, words
 
 K1, B = 1.2, 0.75
 BM25, VECTORS, SUM = "BM25 alone", "vectors alone", "weighted sum"
@@ -20,7 +20,7 @@ Scores = NDArray[np.float64]
 
 
 class Bm25:
-    """Every message with its speaker, by the same analyser as recollect's."""
+    """Every message with its speaker, by the same analyser as standfast's."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._postings: dict[str, list[tuple[int, int]]] = {}

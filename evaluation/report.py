@@ -43,10 +43,10 @@ def _lines(found: Measured) -> Iterator[str]:
     for level in found.levels:
         yield from _table(level, ours)
     if found.baselines:
-        yield "recollect beside the simple retrievers, paired: theirs, then the gain [95 %]"
+        yield "standfast beside the simple retrievers, paired: theirs, then the gain [95 %]"
         yield from _beside(found)
     if found.variants:
-        yield "variants, paired: what the change adds to recollect [95 %], then ms (median)"
+        yield "variants, paired: what the change adds to standfast [95 %], then ms (median)"
         yield from _variants(found)
 
 

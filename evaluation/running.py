@@ -17,9 +17,9 @@ from bench.places import BY_INDEX, BY_ITSELF, fresh, kind_of, with_options
 from evaluation.asking import Outcome, Task, ask_case
 from evaluation.cases import Case, DataError
 from evaluation.vectors import CachedEmbedder
-from recollect.errors import RecollectError
-from recollect.ports import Embedder
-from recollect.wiring import open_engine, read_settings
+from standfast.errors import StandfastError
+from standfast.ports import Embedder
+from standfast.wiring import open_engine, read_settings
 
 WAITING_PER_JOB = 2  # cases on their way: a haystack takes megabytes
 
@@ -44,7 +44,7 @@ async def embedder_named(name: str, cache: Path | None, threads: int) -> Embedde
     """By the product's own wiring, with a cache around it; loaded once in a process."""
     key = (name, cache, threads)
     if key not in _embedders:
-        settings = read_settings({"RECOLLECT_MODEL_THREADS": str(threads)})
+        settings = read_settings({"STANDFAST_MODEL_THREADS": str(threads)})
         engine = await open_engine("dict:", embedder=name, settings=settings)
         inner = engine.embedder
         await engine.store.close()
@@ -121,7 +121,7 @@ async def _answer(plan: Plan, case: Case) -> list[Outcome]:
         embedder = await embedder_named(plan.embedder, plan.cache, threads)
         with _place(plan) as place:
             return await ask_case(plan.set, case, plan.task, embedder, place)
-    except RecollectError as error:
+    except StandfastError as error:
         raise DataError(f"{plan.set}, case {case.id}: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""Ways to set recollect up that are measured beside each other: the ablation."""
+"""Ways to set standfast up that are measured beside each other: the ablation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Any
 
 from evaluation.asking import Variant
-from recollect.errors import Invalid
-from recollect.profiles import Profile, profile_named
-from recollect.rank.stages import STAGES
+from standfast.errors import Invalid
+from standfast.profiles import Profile, profile_named
+from standfast.rank.stages import STAGES
 
 EACH = "each"
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.ports import Embedder
+from standfast.ports import Embedder
 
 PROBES = ("The user moved to Berlin in May and likes green tea.", "我的上司是银行的行长。")
 BUSY_MS = 60_000

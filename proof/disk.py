@@ -72,7 +72,7 @@ class FaultyDisk(apsw.VFS):
     """Over the one that this machine uses."""
 
     def __init__(self, base: str) -> None:
-        super().__init__("recollect-proof", base)
+        super().__init__("standfast-proof", base)
         self._base = base
 
     def xOpen(self, name: Any, flags: list[int]) -> FaultyFile:  # noqa: N802
@@ -83,7 +83,7 @@ class FaultyDisk(apsw.VFS):
 def faulty(dice: random.Random) -> Iterator[Trouble]:
     before = apsw.vfs_names()[0]
     disk = FaultyDisk(before)
-    apsw.set_default_vfs("recollect-proof")
+    apsw.set_default_vfs("standfast-proof")
     NOW.dice, NOW.hits = dice, 0
     try:
         yield NOW

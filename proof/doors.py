@@ -16,15 +16,15 @@ import httpx2
 from anthropic.lib.tools import ToolError
 
 from proof.family import Broken
-from recollect import AsyncMemory, Memory, RecollectError
-from recollect.adapters.anthropic import MemoryFiles
-from recollect.adapters.knowledge_graph import KnowledgeGraph
-from recollect.adapters.langchain import RecollectChatMessageHistory
-from recollect.adapters.langgraph import RecollectStore
-from recollect.adapters.mem0 import Memory as Mem0
-from recollect.adapters.proxy.app import Proxy
-from recollect.scopes import make_scope
-from recollect.testing.scripted import ScriptedServer, says
+from standfast import AsyncMemory, Memory, StandfastError
+from standfast.adapters.anthropic import MemoryFiles
+from standfast.adapters.knowledge_graph import KnowledgeGraph
+from standfast.adapters.langchain import StandfastChatMessageHistory
+from standfast.adapters.langgraph import StandfastStore
+from standfast.adapters.mem0 import Memory as Mem0
+from standfast.adapters.proxy.app import Proxy
+from standfast.scopes import make_scope
+from standfast.testing.scripted import ScriptedServer, says
 from tests.adapters.test_proxy import address, running
 
 MARK = "zanzibar"  # in every text of others
@@ -95,24 +95,24 @@ MEM0 = Door(
 
 
 def _graph_settle(memory: Memory, name: str, word: str) -> None:
-    RecollectStore(memory).put(("users", name), "code", {"text": f"The code is {word}"})
+    StandfastStore(memory).put(("users", name), "code", {"text": f"The code is {word}"})
 
 
 GRAPH = Door(
     _graph_settle,
     {
-        "get": lambda m, name: RecollectStore(m).get(("users", name), "code"),
-        "search": lambda m, name: RecollectStore(m).search(("users", name)),
-        "search by words": lambda m, name: RecollectStore(m).search(("users", name), query=MARK),
-        "list": lambda m, name: RecollectStore(m).list_namespaces(prefix=("users", name)),
-        "delete": lambda m, name: RecollectStore(m).delete(("users", name), "code"),
+        "get": lambda m, name: StandfastStore(m).get(("users", name), "code"),
+        "search": lambda m, name: StandfastStore(m).search(("users", name)),
+        "search by words": lambda m, name: StandfastStore(m).search(("users", name), query=MARK),
+        "list": lambda m, name: StandfastStore(m).list_namespaces(prefix=("users", name)),
+        "delete": lambda m, name: StandfastStore(m).delete(("users", name), "code"),
     },
-    lambda m, name: RecollectStore(m).search(("users", name)),
+    lambda m, name: StandfastStore(m).search(("users", name)),
 )
 
 
-def _history(memory: Memory, name: str) -> RecollectChatMessageHistory:
-    return RecollectChatMessageHistory(memory, "chat", scope=_user(name))
+def _history(memory: Memory, name: str) -> StandfastChatMessageHistory:
+    return StandfastChatMessageHistory(memory, "chat", scope=_user(name))
 
 
 CHAIN = Door(
@@ -224,7 +224,7 @@ def _opened(file: Path) -> Memory:
 def _told(ask: Callable[[Memory, str], Any], memory: Memory, name: str) -> str:
     try:
         return _plain(ask(memory, name))
-    except (RecollectError, ToolError, ValueError) as error:
+    except (StandfastError, ToolError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -246,7 +246,7 @@ class Upstream:
         """What the model was shown when this user asked."""
         self.server.script(says("fine"))
         body = {"messages": [{"role": "user", "content": text}], "input": text}
-        headers = {"x-recollect-user": user.encode(), "x-recollect-session": b"s"}
+        headers = {"x-standfast-user": user.encode(), "x-standfast-session": b"s"}
         answer = httpx2.post(f"{self.url}{path}", json=body, headers=headers, timeout=60)
         shown = json.dumps(self.server.requests[-1].body) if self.server.requests else ""
         return f"{answer.status_code} {shown if answer.status_code == 200 else answer.text}"

@@ -11,8 +11,8 @@ from typing import Any
 from unittest import mock
 
 from proof.family import Broken, ProofFamily, Trial
-from recollect import Memory
-from recollect.wiring.files import backup_store, restore_store
+from standfast import Memory
+from standfast.wiring.files import backup_store, restore_store
 
 SCOPE = "user:ann"
 STEPS = 12
@@ -123,7 +123,7 @@ def _search(folder: Path, words: list[str]) -> None:
 def lazy_forgetting() -> Iterator[None]:
     """Rows are deleted, but what they held stays in the free pages of the file. Either of two
     things would hide that, zeroed cells and a small file that is written anew: both are off."""
-    from recollect.stores.sqlite import store, writer
+    from standfast.stores.sqlite import store, writer
 
     honest = writer.connect_writer
 

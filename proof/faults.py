@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from proof import disk, services
 from proof.family import Broken, ProofFamily, Trial
-from recollect import AsyncMemory, Memory, RecollectError
-from recollect.stores.sqlite import doctor
-from recollect.testing.scripted import ScriptedServer
+from standfast import AsyncMemory, Memory, StandfastError
+from standfast.stores.sqlite import doctor
+from standfast.testing.scripted import ScriptedServer
 from tests.requirements.learning_world import model_at
 from tests.serving import served
 
@@ -120,7 +120,7 @@ async def _by_clock(life: Life) -> int:
 
 
 async def _by_model(life: Life) -> int:
-    from recollect.models.providers.llm import wire
+    from standfast.models.providers.llm import wire
 
     wire.load("openai-compatible")  # takes a second, which is no part of an answer's time
     with ScriptedServer() as server, model_at(server):
@@ -185,7 +185,7 @@ async def _write(memory: AsyncMemory, life: Life, name: str) -> bool:
     text = f"Fact {name} of Ann is number {len(name)}"
     try:
         receipt = await memory.remember(text, scope=ANN)
-    except RecollectError as error:
+    except StandfastError as error:
         _in_one_line(error)
         return False
     item = receipt.items[0]
@@ -200,7 +200,7 @@ async def _say(memory: AsyncMemory, life: Life, id_: str) -> None:
     message = {"role": "user", "content": f"My number {id_} is {len(life.said)}", "id": id_}
     try:
         receipt = await memory.observe("chat", [message], scope=ANN)
-    except RecollectError as error:
+    except StandfastError as error:
         _in_one_line(error)
         return
     if receipt.items[0].status == "stored":
@@ -210,7 +210,7 @@ async def _say(memory: AsyncMemory, life: Life, id_: str) -> None:
 async def _look(memory: AsyncMemory) -> None:
     try:
         answer = await memory.recall("fact of Ann", scope=ANN)
-    except RecollectError as error:
+    except StandfastError as error:
         _in_one_line(error)
         return
     for hit in answer.hits:
@@ -218,7 +218,7 @@ async def _look(memory: AsyncMemory) -> None:
             raise Broken(f"a similarity of {hit.similarity}")
 
 
-def _in_one_line(error: RecollectError) -> None:
+def _in_one_line(error: StandfastError) -> None:
     if not str(error) or "\n" in str(error):
         raise Broken(f"not one line: {str(error)[:200]!r}")
 
@@ -284,7 +284,7 @@ def _others(life: Life) -> list[bytes]:
 @contextmanager
 def careless_commit() -> Iterator[None]:
     """Errors of the disk are taken for success."""
-    from recollect.stores.sqlite import writer
+    from standfast.stores.sqlite import writer
 
     honest = writer.Writer._recover
 

@@ -16,16 +16,16 @@ from unittest import mock
 
 from proof.family import Broken, ProofFamily, Trial
 from proof.sockets import Desk, body_of, desk
-from recollect.adapters.importers import import_foreign
-from recollect.errors import RecollectError
-from recollect.interfaces.markdown import pages
-from recollect.interfaces.markdown.config import read_config
-from recollect.scopes import parse_scope
-from recollect.text import dates, inputs
-from recollect.text import redact as redaction
-from recollect.text.dialects import bodies_of
-from recollect.types.serial import TYPES, from_plain
-from recollect.verbs.import_.file import lines_of, survey
+from standfast.adapters.importers import import_foreign
+from standfast.errors import StandfastError
+from standfast.interfaces.markdown import pages
+from standfast.interfaces.markdown.config import read_config
+from standfast.scopes import parse_scope
+from standfast.text import dates, inputs
+from standfast.text import redact as redaction
+from standfast.text.dialects import bodies_of
+from standfast.types.serial import TYPES, from_plain
+from standfast.verbs.import_.file import lines_of, survey
 
 PER_TRIAL = 2_000
 SECONDS_MAX = 2.0  # for one input of at most a few kilobytes
@@ -43,7 +43,7 @@ _SEEDS: tuple[Any, ...] = (
     {"type": "human", "content": "hello"},
     {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]},
     {"type": "record", "id": "1", "scope": "user:ann", "text": "x", "tags": ["a"]},
-    {"format": "recollect", "version": 1, "scopes": ["user:ann"]},
+    {"format": "standfast", "version": 1, "scopes": ["user:ann"]},
 )  # fmt: skip
 _TEXTS = (
     "# Facts\n\n- Ann lives in Berlin <!-- id: 1 -->\n- [ ] buy tea\n\n```\ncode\n```\n",
@@ -111,7 +111,7 @@ def attempt(seed: int, folder: Path) -> Trial:
             begun = time.process_time()
             try:
                 parser(dice, table)
-            except (RecollectError, UnicodeDecodeError) as error:
+            except (StandfastError, UnicodeDecodeError) as error:
                 figures["refused in our own words"] += 1
                 if "\n" in str(error):
                     raise Broken(

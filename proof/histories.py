@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from proof.family import ProofFamily, Trial
-from recollect.stores.dict import DictStore
+from standfast.stores.dict import DictStore
 from tests.simulation import test_learning, test_sessions
 
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proof.family import Broken
-from recollect import Memory
-from recollect.errors import RecollectError
-from recollect.stores.sqlite import doctor
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT, set_key
-from recollect.stores.sqlite.rekey import rekey
-from recollect.wiring.cipher import key_from
+from standfast import Memory
+from standfast.errors import StandfastError
+from standfast.stores.sqlite import doctor
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT, set_key
+from standfast.stores.sqlite.rekey import rekey
+from standfast.wiring.cipher import key_from
 from tests.simulation import test_kill_files as world
 from tests.unit.stores.old_file import make_old_file
 
@@ -30,9 +30,9 @@ MANY = 600
 # Everything is loaded before it says "ready", so that the kill hits the work itself.
 CHILD = """
 import asyncio, sys
-import recollect.verbs.import_, recollect.stores.sqlite.backup, recollect.models.providers.hashing
-from recollect import Memory
-from recollect.wiring import files
+import standfast.verbs.import_, standfast.stores.sqlite.backup, standfast.models.providers.hashing
+from standfast import Memory
+from standfast.wiring import files
 verb, store, other = sys.argv[1:]
 print("ready", flush=True)
 if verb == "import":
@@ -201,7 +201,7 @@ def _has_new_key(target: str, key: str) -> None:
 def _opened_by(target: str, key: str) -> bytes | None:
     for one in (None, key_from(key)):
         set_key(target, one)
-        with contextlib.suppress(RecollectError):
+        with contextlib.suppress(StandfastError):
             _sound(target, MANY + 1)
             return one
     raise Broken("neither key opens it")

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from proof import jobs
 from proof.family import Broken, ProofFamily, Trial
-from recollect import Memory
-from recollect.access import keys
+from standfast import Memory
+from standfast.access import keys
 from tests import postgres, redis, servers
 from tests.interfaces.http.starts import started
 from tests.simulation import test_kill as world
@@ -42,7 +42,7 @@ class Database:
 # Says "forgotten" only after forget() came back.
 FORGETTER = """
 import sys
-from recollect import Memory
+from standfast import Memory
 with Memory.open(sys.argv[1], embedder="hashing", background=False) as memory:
     print("ready", flush=True)
     for n in range(100_000):
@@ -58,7 +58,7 @@ with Memory.open(sys.argv[1], embedder="hashing", background=False) as memory:
 # The same over HTTP: an id is said when the server has answered.
 CLIENT = """
 import sys
-from recollect import Memory
+from standfast import Memory
 url, secret, name = sys.argv[1:]
 with Memory.connect(url, secret, timeout=5) as memory:
     print("ready", flush=True)
@@ -193,7 +193,7 @@ def _redis_server(_: Path) -> Iterator[Database]:
 def _postgres_server(_: Path) -> Iterator[Database]:
     from tests.simulation.test_postgres_faults import StrictServer
 
-    with tempfile.TemporaryDirectory(prefix="recollect-strict-") as folder:
+    with tempfile.TemporaryDirectory(prefix="standfast-strict-") as folder:
         server = StrictServer(Path(folder))
         try:
             yield Database(server.address, server.kill, server.begin)

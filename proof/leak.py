@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest import mock
 
-from recollect.engine import Engine
+from standfast.engine import Engine
 
 
 def pytest_configure() -> None:

@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from proof.family import HIGHEST, Broken, ProofFamily, Trial
-from recollect import Memory
-from recollect.access import keys
-from recollect.stores.sqlite import doctor
+from standfast import Memory
+from standfast.access import keys
+from standfast.stores.sqlite import doctor
 from tests.interfaces.http.starts import Start, started
 
 SECONDS_FULL = 600
@@ -118,7 +118,7 @@ def _server(folder: Path, store: Path) -> Iterator[Start]:
     no in time."""
     module = {"module": "proof.serving"} if os.environ.get(MUTANT) else {}
     options = ("--store", str(store), "--embedder", "hashing")
-    with started(folder, *options, RECOLLECT_RATE="10000000", **module) as server:
+    with started(folder, *options, STANDFAST_RATE="10000000", **module) as server:
         yield server
 
 

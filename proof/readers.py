@@ -1,7 +1,7 @@
 """Readers: whatever people write, reading it raises nothing, and no message is left unread.
 
 The messages are those of the public sources that ``training.prepare`` names, from clones in the
-folder RECOLLECT_CLONES (default: ``build/clones``; ``python -m training.prepare --list`` prints how
+folder STANDFAST_CLONES (default: ``build/clones``; ``python -m training.prepare --list`` prints how
 to make them). A source that is not there is left out, and the figures name those that were used.
 Where there is none, the conversations for the evaluation are taken. What is missing to the number
 of messages, and every second trial from the beginning, are mutations of those that are there.
@@ -20,8 +20,8 @@ from typing import Any
 from unittest import mock
 
 from proof.family import Broken, ProofFamily, Trial
-from recollect import Memory
-from recollect.text.claims import replies
+from standfast import Memory
+from standfast.text.claims import replies
 from training import prepare
 from training.sources.mirror import Mirror, SourceError
 from training.stores import Turn
@@ -31,7 +31,7 @@ SESSIONS_PER_TRIAL = 5
 TURNS_MAX = 50  # of a session
 CHARACTERS_MAX = 1500
 WITH_MODEL_EVERY = 20  # trials: the model in the box reads too
-CLONES = Path(os.environ.get("RECOLLECT_CLONES", "build/clones"))
+CLONES = Path(os.environ.get("STANDFAST_CLONES", "build/clones"))
 OWN = Path(__file__).parents[1] / "evaluation" / "forms" / "talks.txt"
 SCOPE = "user:ann"
 

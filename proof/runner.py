@@ -75,7 +75,7 @@ def again(families: Iterable[ProofFamily], ledger: Ledger, commit: str) -> bool:
 def attempt(family: ProofFamily, seed: int) -> tuple[Entry, str]:
     """One trial in a folder of its own: what it did, and what broke."""
     done = Entry()
-    folder = Path(tempfile.mkdtemp(prefix="recollect-proof-"))
+    folder = Path(tempfile.mkdtemp(prefix="standfast-proof-"))
     begun = time.monotonic()
     try:
         trial = family.attempt(seed, folder)

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from recollect.errors import Unavailable
-from recollect.models.providers.hashing import HashingEmbedder
-from recollect.testing import scripted
-from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_json
+from standfast.errors import Unavailable
+from standfast.models.providers.hashing import HashingEmbedder
+from standfast.testing import scripted
+from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_json
 
 MODEL: dict[str, Callable[[], ScriptedAnswer]] = {
     "model down": scripted.resets,

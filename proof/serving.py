@@ -1,4 +1,4 @@
-"""``recollect serve`` with a broken line: it drops a commit in a hundred; the mutant of load."""
+"""``standfast serve`` with a broken line: it drops a commit in a hundred; the mutant of load."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from itertools import count
 from typing import Any
 
-from recollect.interfaces.cli import main
-from recollect.stores.sqlite import writer
+from standfast.interfaces.cli import main
+from standfast.stores.sqlite import writer
 
 _numbers = count(1)
 _honest = writer.Writer._applied

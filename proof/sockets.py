@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from proof.family import Broken
-from recollect import Memory
-from recollect.settings import Settings
+from standfast import Memory
+from standfast.settings import Settings
 from tests.serving import served
 
 SECONDS = 10.0  # for any answer, of a busy machine too

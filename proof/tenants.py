@@ -51,7 +51,7 @@ def _matrix(scope: str, surface: str, folder: Path) -> Trial:
     test = f"{MATRIX}::test_A10_nothing_told_depends_on_others"
     nodes = [f"{test}[{scope}-{surface}-{operations[0]}]" for operations in named]
     pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    environ = {**os.environ, "RECOLLECT_PROOF": "1", "TMPDIR": str(folder)}
+    environ = {**os.environ, "STANDFAST_PROOF": "1", "TMPDIR": str(folder)}
     done = subprocess.run(
         [*pytest, *PLUGINS, *nodes], capture_output=True, text=True, env=environ, check=False
     )

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from proof.family import Broken
-from recollect import Memory
+from standfast import Memory
 from tests.serving import served
 
 TIMES = 200

@@ -29,14 +29,14 @@ _SECTION = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
 _ENTRY = re.compile(r"^(?:-|\d+\.) \[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+\.md)\)", re.MULTILINE)
 
 CONFIGURATION: dict[str, Any] = {
-    "project": "recollect",
+    "project": "standfast",
     "root_doc": INDEX,
     "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
     "source_suffix": {".md": "markdown"},
     "include_patterns": ["docs/*.md", "docs/**/*.md", *sorted(LIFTED)],
     "exclude_patterns": list(BACKSTAGE),
     "html_theme": "furo",
-    "html_title": "recollect",
+    "html_title": "standfast",
     "html_static_path": [str(LOOKS)],
     "html_css_files": ["site.css"],
     "html_copy_source": False,
@@ -108,7 +108,7 @@ def _read(_: Any, name: str, source: list[str]) -> None:
 
 def aliases() -> dict[str, str]:
     """Types of arguments are shown by their names, not by what they are made of."""
-    from recollect.types import arguments
+    from standfast.types import arguments
 
     return {name: name for name in vars(arguments) if name[0].isupper()}
 
@@ -141,9 +141,9 @@ ENTRANCE = f"""\
 <!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>recollect</title>
+<title>standfast</title>
 <meta http-equiv="refresh" content="0; url={INDEX}.html">
-<p><a href="{INDEX}.html">recollect</a></p>
+<p><a href="{INDEX}.html">standfast</a></p>
 </html>
 """
 

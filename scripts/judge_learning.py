@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.text.claims import extract
-from recollect.text.claims.lessons import Lesson
-from recollect.types import Message
+from standfast.text.claims import extract
+from standfast.text.claims.lessons import Lesson
+from standfast.types import Message
 
 TIME_FORMATS = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %b, %Y")
 CONTEXT_TURNS = 6

@@ -26,14 +26,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from recollect.lifecycle.merge import Known, judge
-from recollect.models.providers.hashing import HashingEmbedder
-from recollect.models.providers.minilm.model import MiniLmEmbedder
-from recollect.ports import Embedder
-from recollect.profiles import Profile
-from recollect.text.compare import text_hash
-from recollect.types import Record
-from recollect.wiring.models import model_folder
+from standfast.lifecycle.merge import Known, judge
+from standfast.models.providers.hashing import HashingEmbedder
+from standfast.models.providers.minilm.model import MiniLmEmbedder
+from standfast.ports import Embedder
+from standfast.profiles import Profile
+from standfast.text.compare import text_hash
+from standfast.types import Record
+from standfast.wiring.models import model_folder
 
 Label = Literal["same", "other", "contradiction"]
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import AsyncMemory
-from recollect.stores.sqlite.backup import backup
-from recollect.stores.sqlite.migrate import migrations
+from standfast import AsyncMemory
+from standfast.stores.sqlite.backup import backup
+from standfast.stores.sqlite.migrate import migrations
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "unit" / "stores" / "data"
 

@@ -1,6 +1,6 @@
 """``make release``: what is published, built from the commit alone, twice, and tried as installed.
 
-Into ``dist``: sdist and wheel of recollect and of its model, an SBOM, and the checksums of all.
+Into ``dist``: sdist and wheel of standfast and of its model, an SBOM, and the checksums of all.
 What is built is an export of the commit, with the commit's time as its clock, so whoever has the
 commit gets the same bytes.
 """
@@ -34,16 +34,16 @@ from flit_core import buildapi
 print(getattr(buildapi, "build_" + sys.argv[1])(sys.argv[2]))
 """
 SMOKE = """\
-import recollect, tempfile, pathlib
-from recollect import Memory
-from recollect.models.providers.minilm import box
+import standfast, tempfile, pathlib
+from standfast import Memory
+from standfast.models.providers.minilm import box
 assert box.status().ready, box.status().detail
 with tempfile.TemporaryDirectory() as folder:
     with Memory.open(str(pathlib.Path(folder) / "memory.db"), embedder="recall-1") as memory:
         memory.remember("On Sundays I go climbing", scope="user:ann")
         hits = memory.recall("What does she do at the weekend?", scope="user:ann").hits
         assert hits, "nothing was found by meaning"
-print(recollect.__version__)
+print(standfast.__version__)
 """
 
 
@@ -105,9 +105,9 @@ def sbom(pins: str, version: str, epoch: int) -> dict[str, Any]:
             "timestamp": datetime.fromtimestamp(epoch, UTC).isoformat(),
             "component": {
                 "type": "library",
-                "name": "recollect",
+                "name": "standfast",
                 "version": version,
-                "purl": f"pkg:pypi/recollect@{version}",
+                "purl": f"pkg:pypi/standfast@{version}",
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
             },
         },
@@ -171,7 +171,7 @@ def made(tree: Path, target: Path, epoch: int, scratch: Path) -> list[Path]:
     if differing:
         raise SystemExit(f"not the same bytes when built again: {', '.join(differing)}")
     version = files[1].name.split("-")[1]
-    bom = target / f"recollect-{version}.cdx.json"
+    bom = target / f"standfast-{version}.cdx.json"
     page = sbom((tree / PINS).read_text("utf-8"), version, epoch)
     bom.write_text(json.dumps(page, indent=1) + "\n", "utf-8")
     sums = "".join(f"{digest(file)}  {file.name}\n" for file in [*files, bom])
@@ -187,7 +187,7 @@ def main() -> int:
         raise SystemExit("commit first: a release is made from a commit")
     commit, epoch = git("rev-parse", "HEAD"), int(git("log", "-1", "--format=%ct"))
     shutil.rmtree(DIST, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="recollect-release-") as name:
+    with tempfile.TemporaryDirectory(prefix="standfast-release-") as name:
         scratch = Path(name)
         tree = exported(commit, scratch)
         files = made(tree, DIST, epoch, scratch)

@@ -17,7 +17,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = PROJECT / "docs" / "reference" / "requirements.json"
 PAGE = PROJECT / "build" / "requirements.md"
-TEST_FOLDERS = ("tests", "src/recollect/testing")
+TEST_FOLDERS = ("tests", "src/standfast/testing")
 
 _PROOF = re.compile(r"test_((?:[OMABLX]\d+_)+)")
 

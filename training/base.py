@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load
 
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm import sources
-from recollect.models.providers.minilm.weights import check_published
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm import sources
+from standfast.models.providers.minilm.weights import check_published
 from training import rows
 from training.rows import Weights
 
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         content = rows.packed(published.weights, exact=True)
         (options.folder / SMALL).write_bytes(content)
         (options.folder / sources.TOKENIZER).write_bytes(published.tokenizer)
-    except (RecollectError, OSError) as error:
+    except (StandfastError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{options.folder / SMALL}: {len(content):,} bytes")

@@ -1,7 +1,7 @@
-"""``python -m training.convert FOLDER WEIGHTS...``: weights become a model that recollect loads.
+"""``python -m training.convert FOLDER WEIGHTS...``: weights become a model that standfast loads.
 
-FOLDER then holds the ONNX graph, the tokenizer and the manifest, as ``recollect model pull``
-would leave them, so that ``RECOLLECT_MODEL_PATH=FOLDER`` runs the new weights. The graph is
+FOLDER then holds the ONNX graph, the tokenizer and the manifest, as ``standfast model pull``
+would leave them, so that ``STANDFAST_MODEL_PATH=FOLDER`` runs the new weights. The graph is
 written without the package ``onnx``. Several files of weights are taken as parts of one.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm import sources
-from recollect.models.providers.minilm import weights as minilm
-from recollect.models.providers.minilm.convert import onnx_from_weights
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm import sources
+from standfast.models.providers.minilm import weights as minilm
+from standfast.models.providers.minilm.convert import onnx_from_weights
 from training import base, rows
 
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.keep:
             found = rows.mixed((options.keep, published.weights), (1 - options.keep, found))
         size = install(options.folder, rows.rounded(found), published.tokenizer)
-    except (RecollectError, OSError) as error:
+    except (StandfastError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{options.folder / minilm.BUILT}: {size:,} bytes")

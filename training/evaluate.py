@@ -1,7 +1,7 @@
 """``python -m training.evaluate DATA NAME=FOLDER...``: models beside each other, paired.
 
 Every data set that ``python -m evaluation`` finds in DATA is asked of each model (a folder that
-``training.convert`` or ``recollect model pull`` made) through observe and recall; the first model
+``training.convert`` or ``standfast model pull`` made) through observe and recall; the first model
 is the one that the others are compared with. Prints means and gains with 95 % intervals.
 """
 
@@ -22,9 +22,9 @@ from evaluation.running import limited
 from evaluation.scores import Summary, compare, summarise
 from evaluation.sets import SETS
 from evaluation.vectors import CachedEmbedder
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm.model import MiniLmEmbedder
-from recollect.ports import Embedder
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm.model import MiniLmEmbedder
+from standfast.ports import Embedder
 
 SHOWN = ("turn recall@5", "turn recall@10", "session recall@10", "session all@5")
 LABEL, CELL = 24, 26
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for name, embedder in models.items()
             }
             print(table(data_set.name, found), flush=True)
-    except (DataError, RecollectError) as error:
+    except (DataError, StandfastError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

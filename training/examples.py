@@ -44,7 +44,7 @@ class Library:
 
 
 def spoken(speaker: str, text: str) -> str:
-    """As ``recollect.index.vectors.embedding_text`` has it."""
+    """As ``standfast.index.vectors.embedding_text`` has it."""
     return text if speaker in ROLES else f'{speaker} said, "{text}"'
 
 

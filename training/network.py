@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from recollect.models.providers.minilm.convert import (
+from standfast.models.providers.minilm.convert import (
     HEADS,
     LAYERS,
     TABLE,

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import Incompatible
-from recollect.models.providers.minilm.convert import TABLE, table_rows, weight_rows
+from standfast.errors import Incompatible
+from standfast.models.providers.minilm.convert import TABLE, table_rows, weight_rows
 
 Floats = NDArray[np.float32]
 Weights = dict[str, Floats]

@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm.convert import TABLE
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm.convert import TABLE
 from training import base, losses, rows, stores
 from training.examples import Example, Library, Numbers, Visit, example, visits
 from training.losses import Amounts
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs = json.loads(options.runs.read_text("utf-8")) if options.runs else [{}]
         planned = [settings_of(one) for one in runs]
         learned = load(options.data, published, options.limit)
-    except (RecollectError, OSError, ValueError, TypeError) as error:
+    except (StandfastError, OSError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     say(f"{len(learned.examples)} stores, {len(learned.texts.ids)} texts on {learned.device}")

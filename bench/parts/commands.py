@@ -1,4 +1,4 @@
-"""What `recollect recall` costs as a command: a process that starts, answers and ends, as a hook of
+"""What `standfast recall` costs as a command: a process that starts, answers and ends, as a hook of
 a coding agent does at every turn. Processor time, because that is what a command takes away."""
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 from bench.report import Result, Table, at_most, ms, number, times
 from bench.running import Bench
 from bench.timing import Times
-from recollect import Memory
-from recollect.models.providers.minilm.box import runs_here
+from standfast import Memory
+from standfast.models.providers.minilm.box import runs_here
 
 CPU_MAX = 0.35  # seconds, with 20,000 messages in the file
 SHARE = 5  # of the records of ``hybrid``: 20,000 messages
 MODEL_SHARE = 100  # the same for the model in the box, which takes a while to embed them
 AT_ONCE = 500
 SCOPE = "user:bench"
-CODE = "import sys; from recollect.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
+CODE = "import sys; from standfast.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
 NOTHING, NUMPY = "python alone", "import numpy, asyncio"
 
 
@@ -41,7 +41,7 @@ class Asked:
 
     @property
     def shown(self) -> str:
-        return f"recollect recall, {self.embedder}, {number(self.count)} messages"
+        return f"standfast recall, {self.embedder}, {number(self.count)} messages"
 
 
 async def run(bench: Bench) -> Result:
@@ -80,7 +80,7 @@ def _result(hashing: Asked, measured: dict[str, Times]) -> Result:
     columns = ("process", "median", "p95", "ratio")
     table = Table("One command: processor time", columns, rows, note)
     claim = at_most(
-        f"{number(hashing.count)} messages: `recollect recall` as a command",
+        f"{number(hashing.count)} messages: `standfast recall` as a command",
         measured[hashing.shown].median, CPU_MAX, "{:.2f} s of processor time",
     )  # fmt: skip
     return Result("commands", [table], [claim])

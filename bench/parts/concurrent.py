@@ -13,9 +13,9 @@ from bench.filling import batch_of
 from bench.report import Result, Table, at_least, number, times
 from bench.running import Bench
 from bench.texts import Chunk
-from recollect.memory import AsyncMemory
-from recollect.stores.sqlite import SqliteStore
-from recollect.wiring import open_engine
+from standfast.memory import AsyncMemory
+from standfast.stores.sqlite import SqliteStore
+from standfast.wiring import open_engine
 
 GROUPS = {"groups": 256, "groups of one": 1}
 REMEMBER, REMEMBER_APART, COMMIT = (

@@ -19,11 +19,11 @@ from bench.report import Result, Table, ms, times
 from bench.running import Bench
 from bench.texts import Question
 from bench.timing import Contender, Times, race
-from recollect.memory import AsyncMemory
-from recollect.ports import Store
-from recollect.stores import rows
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT
-from recollect.wiring import open_engine, read_settings
+from standfast.memory import AsyncMemory
+from standfast.ports import Store
+from standfast.stores import rows
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT
+from standfast.wiring import open_engine, read_settings
 
 SCOPE = "user:bench"
 RECORDS_MAX = 10_000

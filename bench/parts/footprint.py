@@ -23,7 +23,7 @@ async def run(bench: Bench) -> Result:
     rows = [
         (number(point.records), name, *_cells(side))
         for point in shown
-        for name, side in (("recollect", point.ours), ("bare SQLite + numpy", point.bare))
+        for name, side in (("standfast", point.ours), ("bare SQLite + numpy", point.bare))
     ]
     note = (
         "Memory and first answer are those of a new process, counted from its start, imports "

@@ -27,16 +27,16 @@ from bench.report import (
 from bench.running import Bench
 from bench.texts import DIMENSIONS, Array, Chunk, Question
 from bench.timing import Contender, Times, bytes_of, files_of, forget_cached_pages, race
-from recollect.engine import Engine
-from recollect.memory import AsyncMemory
-from recollect.upkeep.background import save_indexes
-from recollect.wiring import open_engine
+from standfast.engine import Engine
+from standfast.memory import AsyncMemory
+from standfast.upkeep.background import save_indexes
+from standfast.wiring import open_engine
 
 RECENT_BATCHES = 100  # the cost of a batch "at N" is that of the last ones before
 SINGLE_WRITES = 20
 SINGLE_FROM = 50_000_000  # numbers of records that no filling reaches
 STARTS = 3
-SIDES = {"ours": "recollect", "bare": "bare SQLite + numpy"}  # of a point
+SIDES = {"ours": "standfast", "bare": "bare SQLite + numpy"}  # of a point
 RECALL_MS = {100_000: 15.0, 1_000_000: 120.0}  # at the median, on two cores
 
 
@@ -135,9 +135,9 @@ async def _our_side(
     path = desk / "ours.db"
     with closing(apsw.Connection(str(path))) as db:
         db.execute("DELETE FROM snapshot")  # of the size before
-    unsaved = start("recollect", path, SCOPE, questions[:10])["first"]
+    unsaved = start("standfast", path, SCOPE, questions[:10])["first"]
     await save_indexes(engine)
-    return replace(_side(path, "recollect", written, questions), first_unsaved=unsaved)
+    return replace(_side(path, "standfast", written, questions), first_unsaved=unsaved)
 
 
 class _Bare:
@@ -205,7 +205,7 @@ async def run(bench: Bench) -> Result:
         for side, name in SIDES.items()
     ]
     note = (
-        "recollect: AsyncMemory.remember and recall with vectors given beforehand. Bare: a plain "
+        "standfast: AsyncMemory.remember and recall with vectors given beforehand. Bare: a plain "
         "table with float32 blobs, FTS5 (words OR-ed, without stop words) and one numpy product; "
         "no duplicates, scopes, journal, versions or expiry. Memory is that of a new process "
         "after ten answers."

@@ -18,23 +18,23 @@ from bench.report import Claim, Result, Table, at_least, at_most, ms, number, ti
 from bench.running import Bench
 from bench.serving import Running, asking, running
 from bench.timing import Times, cpu_seconds
-from recollect.stores.sqlite import SqliteStore
+from standfast.stores.sqlite import SqliteStore
 
 CONNECTIONS = 32
 ADDED_MS = 2.0
 SIDES = {
-    "recollect": "recollect",
-    "keyed": "recollect, each with an Idempotency-Key",
-    "single": "recollect, groups of one",
-    "framework": "recollect, each request taken apart by FastAPI",
-    "hollow": "recollect's server, nothing done",
+    "standfast": "standfast",
+    "keyed": "standfast, each with an Idempotency-Key",
+    "single": "standfast, groups of one",
+    "framework": "standfast, each request taken apart by FastAPI",
+    "hollow": "standfast's server, nothing done",
     "bare": "FastAPI, one transaction for each request",
     "echo": "FastAPI, no store",
 }
 
 
 # Whose recalls are measured with as many connections too.
-ASKED = ("recollect", "framework")
+ASKED = ("standfast", "framework")
 
 
 class Client:
@@ -99,7 +99,7 @@ async def _recalls(bench: Bench, database: Path) -> tuple[Times, Times]:
     await store.close()
     questions = bench.corpus.questions(sizes.questions)
     asked = Times()
-    with running("recollect", database, asking(SCOPE, questions, sizes.rounds)) as server:
+    with running("standfast", database, asking(SCOPE, questions, sizes.rounds)) as server:
         client = Client(server)
         for round_ in range(sizes.rounds + 1):
             for question in questions:
@@ -133,7 +133,7 @@ async def _writes(
             "scope": f"user:{connection}",
         }
 
-    with running("recollect" if side == "keyed" else side, database) as server:
+    with running("standfast" if side == "keyed" else side, database) as server:
         await _loaded(bench, server, load, "/v1/observe", observe, keyed=side == "keyed")
         if questions is not None:
             await _loaded(bench, server, questions, "/v1/recall", recall)
@@ -218,7 +218,7 @@ def _load_table(verb: str, loads: dict[str, Load]) -> Table:
     )
     note = (
         "Each request is one message. With a store every request is on the disk before it is "
-        "answered; recollect also keeps the message's turn, its vector and its journal entry. "
+        "answered; standfast also keeps the message's turn, its vector and its journal entry. "
         "CPU is all of the server's: of two rows, it says what stands between them."
     )
     if verb == "recall":
@@ -227,8 +227,8 @@ def _load_table(verb: str, loads: dict[str, Load]) -> Table:
 
 
 def _claims(bench: Bench, added: float, loads: dict[str, Load]) -> list[Claim]:
-    rate = median(loads["recollect"].rates) / median(loads["bare"].rates)
-    spread = median(loads["recollect"].spreads) / median(loads["echo"].spreads)
+    rate = median(loads["standfast"].rates) / median(loads["bare"].rates)
+    spread = median(loads["standfast"].spreads) / median(loads["echo"].spreads)
     return [
         at_most(
             f"POST /v1/recall on {number(bench.sizes.hybrid)} records: added to the call",

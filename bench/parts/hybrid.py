@@ -22,11 +22,11 @@ from bench.report import Claim, Result, Table, at_least, at_most, ms, number, ti
 from bench.running import Bench
 from bench.texts import Array, Question
 from bench.timing import Contender, Times, race
-from recollect.engine import Engine
-from recollect.memory import AsyncMemory
-from recollect.wiring import open_engine
+from standfast.engine import Engine
+from standfast.memory import AsyncMemory
+from standfast.wiring import open_engine
 
-SEARCH, RECALL = "recollect: store.search", "recollect: AsyncMemory.recall"
+SEARCH, RECALL = "standfast: store.search", "standfast: AsyncMemory.recall"
 PRUNED = "FTS5, the rarest 4 words"
 PLAIN = "FTS5, every word but stop words"
 NAIVE = "FTS5, every word"
@@ -144,7 +144,7 @@ def _result(records: int, measured: dict[str, Times], agreeing: float) -> Result
         claims.append(at_least("search faster than sqlite-vec + FTS5, every word", slow / ours, 5))
     claims.append(_complete(agreeing))
     note = (
-        "Query embedding is not part of it. Baselines answer with row numbers only; recollect with "
+        "Query embedding is not part of it. Baselines answer with row numbers only; standfast with "
         "whole records, both scores, scopes, filters and expiry. "
         "Ratio: store.search to the line; below 1 it is faster."
     )

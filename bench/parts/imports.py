@@ -1,4 +1,4 @@
-"""What `import recollect` and `recollect --help` cost and load."""
+"""What `import standfast` and `standfast --help` cost and load."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bench.timing import Times
 HEAVY = """numpy simsimd apsw Stemmer fastapi starlette uvicorn mcp pydantic pydantic_ai onnx
 onnxruntime tokenizers safetensors torch openai anthropic redis surrealdb psycopg""".split()
 
-NOTHING, IMPORT, HELP = "python alone", "import recollect", "recollect --help"
+NOTHING, IMPORT, HELP = "python alone", "import standfast", "standfast --help"
 CODE = {
     NOTHING: "pass",
-    IMPORT: "import recollect",
-    HELP: "from recollect.interfaces.cli import main; main(['--help'])",
+    IMPORT: "import standfast",
+    HELP: "from standfast.interfaces.cli import main; main(['--help'])",
 }
 LOADED = """
 import atexit, json, sys

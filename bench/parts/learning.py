@@ -25,14 +25,14 @@ from bench.talk import Turn, conversation
 from bench.texts import DIMENSIONS, Chunk
 from evaluation.cases import find
 from evaluation.sets.locomo import load
-from recollect.memory import AsyncMemory
-from recollect.models.prompts import extract as extract_prompt
-from recollect.models.prompts import profile, summarize
-from recollect.ports import Prompt
-from recollect.rank.rerank import rerank_prompt
-from recollect.text.claims import extract
-from recollect.text.redact import Redactor
-from recollect.types import Message
+from standfast.memory import AsyncMemory
+from standfast.models.prompts import extract as extract_prompt
+from standfast.models.prompts import profile, summarize
+from standfast.ports import Prompt
+from standfast.rank.rerank import rerank_prompt
+from standfast.text.claims import extract
+from standfast.text.redact import Redactor
+from standfast.types import Message
 
 MESSAGES_PER_HYBRID = 50  # records of the hybrid part for each message here
 MESSAGES_MIN, MESSAGES_MAX = 48, 2000
@@ -74,15 +74,15 @@ async def _cost(bench: Bench, what: str, conversations: Sequence[Sequence[Turn]]
         two_calls(one, eager, always=True)
         two_calls(one, lazy, always=False)
     rows = {
-        "recollect": bill,
+        "standfast": bill,
         "two calls for every user message": eager,
         "the same, the second only if the first found facts": lazy,
     }
     users = sum(turn.role == "user" for turn in turns)
     called = ", ".join(f"{count} {name}" for name, count in sorted(bill.by.items()))
     note = (
-        f"{len(turns):,} messages, {users:,} of them of users; recollect asked {called}. "
-        "Tokens are recollect's own estimate of everything sent (instructions, schema, messages, "
+        f"{len(turns):,} messages, {users:,} of them of users; standfast asked {called}. "
+        "Tokens are standfast's own estimate of everything sent (instructions, schema, messages, "
         "known memories) and answered; a rule answers in place of a model. The other designs are "
         "counted, not run: their first question shows the user message, its answer and four "
         "messages before it, the second the facts found and twelve known ones, both with the same "
@@ -138,7 +138,7 @@ def _overheads() -> dict[str, int]:
 
 def _overhead_table(overheads: dict[str, int]) -> Table:
     rows = [(name, number(tokens)) for name, tokens in overheads.items()]
-    note = "Instructions, tags and schema, by recollect's own estimate, which rounds up."
+    note = "Instructions, tags and schema, by standfast's own estimate, which rounds up."
     return Table("Prompts without content", ("prompt", "tokens"), rows, note)
 
 
@@ -175,7 +175,7 @@ async def _speed(bench: Bench, turns: Sequence[Turn]) -> tuple[Table, Claim]:
     ]
     note = (
         "The first two are counted in processor time of one thread, the others by the clock, with "
-        "every write synced and the hashing embedder. recollect writes messages, turns, vectors, "
+        "every write synced and the hashing embedder. standfast writes messages, turns, vectors, "
         "facts, what they replace and a journal; the bare file one row and its words for each "
         "message. Ratio: how many times quicker the bare file is."
     )

@@ -15,10 +15,10 @@ from bench.report import Claim, Result, Table, ms, nothing_named
 from bench.running import Bench
 from bench.texts import Question
 from bench.timing import Contender, race
-from recollect.ports import NativeHits, Store
-from recollect.testing.clauses.quality import TOP, best
-from recollect.types import Hit
-from recollect.wiring import open_engine
+from standfast.ports import NativeHits, Store
+from standfast.testing.clauses.quality import TOP, best
+from standfast.types import Hit
+from standfast.wiring import open_engine
 
 RECORDS_MAX = 100_000
 SCOPES = 100

@@ -10,7 +10,7 @@ from bench.report import Result, Table, at_most, ms, number, times
 from bench.running import Bench
 from bench.texts import Question
 from bench.timing import Contender, Times, race
-from recollect.stores.sqlite import SqliteStore
+from standfast.stores.sqlite import SqliteStore
 
 SCOPE = "org:small:agent:one"
 ALONE, OTHERS, SIBLINGS = "alone", "others", "siblings"
@@ -64,7 +64,7 @@ def _asking(name: str, store: SqliteStore) -> Contender:
 
 def _first_answer(database: Path, questions: list[Question]) -> float:
     """From the start of a process; the median of a few."""
-    times_ = Times([start("recollect", database, SCOPE, questions)["first"] for _ in range(STARTS)])
+    times_ = Times([start("standfast", database, SCOPE, questions)["first"] for _ in range(STARTS)])
     return times_.median
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL by itself and through recollect: commits of many at once beside bare transactions,
+"""PostgreSQL by itself and through standfast: commits of many at once beside bare transactions,
 requests of as many to one and to several server processes, and searches by the database beside bare
 queries of the same kinds. Servers are named by ``--store``."""
 
@@ -24,8 +24,8 @@ from bench.running import Bench
 from bench.serving import Running, running
 from bench.texts import Question
 from bench.timing import Contender, cpu_seconds, race
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
 
 WRITERS = 32
 PROCESSES = (1, 2, 4)
@@ -35,7 +35,7 @@ RECORDS_MAX = 100_000
 SCOPES = 100
 QUESTIONS_MAX = 30
 ROOT = "org:bench"
-BARE = "recollect_bench"
+BARE = "standfast_bench"
 
 
 async def run(bench: Bench) -> Result:
@@ -89,7 +89,7 @@ async def _observed(
     for processes in PROCESSES:
         bench.say(f"servers: observe, {processes} processes")
         with fresh(address) as place, ExitStack() as stack:
-            servers = [stack.enter_context(running("recollect", place)) for _ in range(processes)]
+            servers = [stack.enter_context(running("standfast", place)) for _ in range(processes)]
             rate, cpu = await _observe_rate(bench, servers)
         rows.append((str(processes), f"{rate:.0f}", times(rate / bare), ms(cpu)))
         rates.append(rate)
@@ -129,7 +129,7 @@ async def _observe_rate(bench: Bench, servers: list[Running]) -> tuple[float, fl
 
 def _connected(address: str) -> psycopg.Connection[Any]:
     """The type vector may be where the store has put it."""
-    options = "-c search_path=public,recollect"
+    options = "-c search_path=public,standfast"
     return psycopg.connect(address, autocommit=True, options=options)
 
 

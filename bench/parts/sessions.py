@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from bench.report import Claim, Result, Table, ms, times
 from bench.running import Bench
 from bench.timing import Times
-from recollect import AsyncMemory
-from recollect.packet.policy import fold_count, policy_of
-from recollect.profiles import profile_named
-from recollect.types import Message, ToolCall
+from standfast import AsyncMemory
+from standfast.packet.policy import fold_count, policy_of
+from standfast.profiles import profile_named
+from standfast.types import Message, ToolCall
 
 PLANNED = 10_000
 PLANNED_SECONDS_MAX = 0.010

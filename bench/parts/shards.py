@@ -18,9 +18,9 @@ from bench.places import databases, kind_of
 from bench.report import Result, Table, ms, nothing_named, times
 from bench.running import Bench
 from bench.timing import Times
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres.spread import spread
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
+from standfast.stores.postgres.spread import spread
 
 SHARDS = 3
 TENANTS = 60

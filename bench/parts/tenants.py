@@ -14,11 +14,11 @@ from bench.places import fresh, kind_of
 from bench.report import Claim, Result, Table, ms, times
 from bench.running import Bench
 from bench.timing import Times
-from recollect.memory import AsyncMemory
-from recollect.ports import Store
-from recollect.types import Batch, Item
-from recollect.upkeep.loop import one_round
-from recollect.wiring import open_engine
+from standfast.memory import AsyncMemory
+from standfast.ports import Store
+from standfast.types import Batch, Item
+from standfast.upkeep.loop import one_round
+from standfast.wiring import open_engine
 
 RECORDS = 100
 ROUNDS = 15

@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--quick", action="store_true", help=f"{QUICK[0]:,} records instead of {LARGE[-1]:,}")
     names = sorted({peer.name for peer in PEERS} | {"embedding"})
-    add("--only", choices=names, action="append", help="this one beside recollect; repeatable")
+    add("--only", choices=names, action="append", help="this one beside standfast; repeatable")
     add("--fresh", action="store_true", help="measure all anew, also after a stop")
     add("--minutes", type=float, default=25.0, help="begin nothing after that (default: 25)")
     add("--docs", action="store_true", help="write the page")
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = "quick" if options.quick else "full"
     run = Run(folder, size, _sayer(), rounds=1 if options.quick else 2)
     run.deadline = time.monotonic() + options.minutes * 60
-    only = ["recollect", *options.only] if options.only else []
+    only = ["standfast", *options.only] if options.only else []
     listed = list(jobs(QUICK if options.quick else None, only))
     run.go_on([*(job.key for job in listed), *_embedding_key(only)], fresh=options.fresh)
     report = Report(size, machine.today(), machine.facts(folder))

@@ -17,9 +17,9 @@ from bench.peers.running import Done, MeasuringError, Run, process
 from bench.peers.venvs import InstallError, python_of
 from bench.texts import Corpus
 from bench.timing import Times
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm import sources, weights
-from recollect.wiring.models import model_folder
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm import sources, weights
+from standfast.wiring.models import model_folder
 
 KEY = "embedding"
 THREADS = 2
@@ -31,7 +31,7 @@ def measure(run: Run, count: int) -> None:
     run.say(f"embedding {count:,} texts")
     try:
         run.keep(KEY, _measured(run, count))
-    except (InstallError, MeasuringError, RecollectError, OSError) as error:
+    except (InstallError, MeasuringError, StandfastError, OSError) as error:
         run.say(f"  not measured: {error}")
         run.keep(KEY, {"error": str(error)[:300]})
 
@@ -76,7 +76,7 @@ def _published(run: Run) -> Path:
 
 
 async def _ours(told: dict[str, Any]) -> dict[str, Any]:
-    from recollect.models.providers.minilm.model import MiniLmEmbedder
+    from standfast.models.providers.minilm.model import MiniLmEmbedder
 
     embedder = MiniLmEmbedder(model_folder("minilm"), threads=told["threads"])
     texts: list[str] = told["texts"]

@@ -42,8 +42,8 @@ class Peer:
         return f"{self.name}-{self.setting}" if self.setting else self.name
 
 
-RECOLLECT = Peer(
-    "recollect", "", "recollect", "", "recollect",
+STANDFAST = Peer(
+    "standfast", "", "standfast", "", "standfast",
     (
         Way("uncut", "recall, both arms, the best ten whatever they say"),
         Way("recall", "recall, both arms, as it comes: what answers"),
@@ -58,7 +58,7 @@ RECOLLECT = Peer(
 )  # fmt: skip
 
 PEERS: Sequence[Peer] = (
-    RECOLLECT,
+    STANDFAST,
     Peer(
         "sqlitevec", "", "sqlite-vec + FTS5", "sqlitevec", "sqlite-vec",
         (Way("hybrid", "both arms, reciprocal rank"), Way("vector", "vector only")),
@@ -134,8 +134,8 @@ def jobs(sizes: Sequence[int] | None = None, only: Sequence[str] = ()) -> Iterat
     for size in ranked:
         for peer in chosen:
             mine = sizes or peer.sizes
-            if size in mine or (peer is RECOLLECT and not sizes and size in SMALL):
+            if size in mine or (peer is STANDFAST and not sizes and size in SMALL):
                 yield Job(peer, size, 1)
-                largest = size == max(mine) or (peer is RECOLLECT and size == max(SMALL))
+                largest = size == max(mine) or (peer is STANDFAST and size == max(SMALL))
                 if largest:
                     yield Job(peer, size, SEVERAL)

@@ -1,4 +1,4 @@
-"""Tables of a run, and whether recollect is as far ahead as it should be."""
+"""Tables of a run, and whether standfast is as far ahead as it should be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.peers.peers import RECOLLECT, Job, Way
+from bench.peers.peers import STANDFAST, Job, Way
 from bench.report import Claim, Result, Table, mib, ms, number
 
 AHEAD = 10.0
@@ -16,7 +16,7 @@ LIMITS_MS = {("recall", 100_000): 15.0, ("embedding", 100_000): 40.0}
 
 Done = Mapping[str, Any]
 COLUMNS = (
-    "program", "asked", "median", "p95", "recall@10", "exact top 10", "recollect is",
+    "program", "asked", "median", "p95", "recall@10", "exact top 10", "standfast is",
 )  # fmt: skip
 WRITTEN = ("program", "records/s in batches", "one durable write", "disk", "memory when asked")
 
@@ -91,7 +91,7 @@ def _asked(jobs: Sequence[Job], done: Mapping[str, Done]) -> Iterator[tuple[str,
 
 
 def _ratio(job: Job, found: Done, ours: Done | None) -> str:
-    if ours is None or job.peer is RECOLLECT:
+    if ours is None or job.peer is STANDFAST:
         return ""
     return f"{found['median'] / ours['median']:.1f}x as fast"
 
@@ -99,8 +99,8 @@ def _ratio(job: Job, found: Done, ours: Done | None) -> str:
 def _ours(jobs: Sequence[Job], done: Mapping[str, Done]) -> Done | None:
     """The recall through the public interface."""
     for job in jobs:
-        if job.peer is RECOLLECT:
-            return _way(job, RECOLLECT.ways[0], done)
+        if job.peer is STANDFAST:
+            return _way(job, STANDFAST.ways[0], done)
     return None
 
 
@@ -142,15 +142,15 @@ def _claims(jobs: Sequence[Job], done: Mapping[str, Done]) -> Iterator[Claim]:
     """At each peer's largest size, in one scope, against every way of asking it."""
     for job in jobs:
         largest = max(one.records for one in jobs if one.peer is job.peer)
-        if job.scopes == 1 and job.records == largest and job.peer is not RECOLLECT:
-            ours = _way(Job(RECOLLECT, job.records, 1), RECOLLECT.ways[0], done)
+        if job.scopes == 1 and job.records == largest and job.peer is not STANDFAST:
+            ours = _way(Job(STANDFAST, job.records, 1), STANDFAST.ways[0], done)
             for way in job.ways:
                 found = _way(job, way, done)
                 if ours and found:
                     yield _ahead(job, way, found, ours)
     for (name, records), limit in LIMITS_MS.items():
-        (way,) = (one for one in RECOLLECT.ways if one.name == name)
-        found = _way(Job(RECOLLECT, records, 1), way, done)
+        (way,) = (one for one in STANDFAST.ways if one.name == name)
+        found = _way(Job(STANDFAST, records, 1), way, done)
         if found:
             what = f"{way.shown}, {number(records)} records"
             took = found["median"] * 1000
@@ -177,7 +177,7 @@ def _embedding(done: Mapping[str, Done]) -> tuple[list[Table], list[Claim]]:
     rows = [
         (name, number(one["texts"]), number(one["tokens"]), ms(one["query"]))
         for name, one in (
-            ("recollect, minilm (8-bit products)", found["ours"]),
+            ("standfast, minilm (8-bit products)", found["ours"]),
             ("onnxruntime, the same weights in float32, batches of 8 or 32", found["plain"]),
         )
     ]

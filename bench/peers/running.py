@@ -17,7 +17,7 @@ from bench import machine
 from bench.peers.material import Material, write_questions
 from bench.peers.peers import Job, Way
 from bench.peers.venvs import PROJECT, InstallError, environment, python_of
-from recollect.wiring.models import model_folder
+from standfast.wiring.models import model_folder
 
 SECONDS_MAX = 420  # for one process
 SINGLE_WRITES = 200
@@ -148,7 +148,7 @@ def _home(desk: Path, *, real: bool) -> Path | None:
 
 
 def _model_is_there() -> bool:
-    from recollect.models.providers.minilm.weights import status
+    from standfast.models.providers.minilm.weights import status
 
     return status(model_folder("minilm")).ready
 

@@ -1,7 +1,7 @@
 """A process in a peer's environment that writes or asks, and says what that took.
 
 ``python -m bench.peers.worker`` reads one JSON object from its standard input and answers with
-one on its standard output. Nothing of recollect is imported unless recollect is the peer.
+one on its standard output. Nothing of standfast is imported unless standfast is the peer.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from itertools import groupby
 
 from evaluation.forms.talks import Asked, TalkStore, stores, told
 from evaluation.scores import score
-from recollect import AsyncMemory
-from recollect.errors import RecollectError
+from standfast import AsyncMemory
+from standfast.errors import StandfastError
 
 LIMIT = 10
 SCOPE = "user:talks"
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         how = (options.embedder, options.profile)
         judged = asyncio.run(judge(*how, stores()))
         times = asyncio.run(judge(*how, told()))
-    except RecollectError as error:
+    except StandfastError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.failed:

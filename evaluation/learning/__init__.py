@@ -1,4 +1,4 @@
-"""How well recollect learns, changes and corrects what it believes, on sets of our own.
+"""How well standfast learns, changes and corrects what it believes, on sets of our own.
 
 ``python -m evaluation.learning`` (or ``make eval-learning``) plays every case through the public
 interface and looks at what is believed afterwards. The sets were written as people speak, without

@@ -18,7 +18,7 @@ from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import ELSE_KNOWN, live
 from evaluation.learning.report import as_json, failures, render
 from evaluation.running import embedder_named
-from recollect.errors import RecollectError
+from standfast.errors import StandfastError
 
 GOOD, CANNOT = 0, 2
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         began = time.monotonic()
         told = ELSE_KNOWN if options.among else ()
         verdicts, space = asyncio.run(_judged(cases, options.embedder, told))
-    except (DataError, RecollectError) as error:
+    except (DataError, StandfastError) as error:
         print(f"error: {error}", file=sys.stderr)
         return CANNOT
     if options.failures:

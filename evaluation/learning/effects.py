@@ -1,5 +1,5 @@
 """``python -m evaluation.learning.effects``: fit what tells that one statement changes another
-(``recollect.lifecycle.effect``).
+(``standfast.lifecycle.effect``).
 
 Changing are the last turns of the open ``pairs`` to what they change, the lines marked ``+`` in
 ``sets/effects.txt``, ``sets/sequels/open.txt`` and ``plain.txt`` to the statement above them, and
@@ -35,14 +35,14 @@ from evaluation.learning.report import OPEN
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
 from evaluation.learning.sequels import PLAIN, SEQUELS
 from evaluation.running import embedder_named
-from recollect.lifecycle.effect import SPACE, WEIGHTS, WORDS
-from recollect.lifecycle.merge.changes import replaces
-from recollect.lifecycle.merge.phrases import phrases
-from recollect.lifecycle.merge.topic import Topic, told, topic_of
-from recollect.lifecycle.merge.traits import traits
-from recollect.ports import Embedder
-from recollect.text.claims import extract
-from recollect.types import Message
+from standfast.lifecycle.effect import SPACE, WEIGHTS, WORDS
+from standfast.lifecycle.merge.changes import replaces
+from standfast.lifecycle.merge.phrases import phrases
+from standfast.lifecycle.merge.topic import Topic, told, topic_of
+from standfast.lifecycle.merge.traits import traits
+from standfast.ports import Embedder
+from standfast.text.claims import extract
+from standfast.types import Message
 
 ROUNDS, STEP, SHRINK, FOLDS = 200, 0.06, 3.0, 8
 OTHERS = 3  # statements of other cases beside each change

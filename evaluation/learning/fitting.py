@@ -1,4 +1,4 @@
-"""``python -m evaluation.learning.fitting``: fit the weights of ``recollect.lifecycle.merge.odds``.
+"""``python -m evaluation.learning.fitting``: fit the weights of ``standfast.lifecycle.merge.odds``.
 
 Positive are the changes of ``pairs`` with what they change; negative are the follow-ups of
 ``harmless`` and of ``sets/beside.jsonl``, and changes beside statements of other cases. Nothing
@@ -17,9 +17,9 @@ from evaluation.learning.cases import FOLDER, Case, SetName, load_all
 from evaluation.learning.living import SCOPE, Lived, live
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
-from recollect.lifecycle.merge.changes import evidence
-from recollect.text.claims import extract
-from recollect.types import Message
+from standfast.lifecycle.merge.changes import evidence
+from standfast.text.claims import extract
+from standfast.types import Message
 
 ROUNDS, STEP, SHRINK = 20_000, 0.5, 0.0005
 OTHERS = 3  # statements of other cases beside each change

@@ -1,7 +1,7 @@
 """``python -m evaluation.learning.lasting``: fit what tells lasting statements from the rest.
 
 Where no rule reads a sentence, its vector may still say that it is a lasting statement
-(``recollect.upkeep.learn.endurance``). Lasting are the first statements of the open sets and what
+(``standfast.upkeep.learn.endurance``). Lasting are the first statements of the open sets and what
 the open lives must know; not lasting are the tricky turns, everyday turns without a fact, and
 ``sets/moments.txt``. Nothing that is held back is used. Prints how well it tells them apart in
 sentences that it was not fitted on, and writes the weights.
@@ -25,12 +25,12 @@ from evaluation.learning.cases import FOLDER, SetName, load_all
 from evaluation.learning.lives import BEGUN, lives
 from evaluation.learning.report import OPEN
 from evaluation.running import embedder_named
-from recollect.text.claims import extract
-from recollect.text.claims.permanence import may_last
-from recollect.text.claims.sentences import plain, sentences
-from recollect.text.claims.voice import own_words
-from recollect.types import Message
-from recollect.upkeep.learn.endurance import WEIGHTS
+from standfast.text.claims import extract
+from standfast.text.claims.permanence import may_last
+from standfast.text.claims.sentences import plain, sentences
+from standfast.text.claims.voice import own_words
+from standfast.types import Message
+from standfast.upkeep.learn.endurance import WEIGHTS
 
 STATED: tuple[SetName, ...] = ("pairs", "corrections", "harmless")
 ROUNDS, STEP, SHRINK, FOLDS = 500, 10.0, 3.0, 8

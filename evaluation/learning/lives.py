@@ -20,8 +20,8 @@ from pathlib import Path
 
 from evaluation.learning.living import SCOPE, Belief, believed, opened
 from evaluation.running import embedder_named
-from recollect.ports import Embedder
-from recollect.types import Type
+from standfast.ports import Embedder
+from standfast.types import Type
 
 FOLDER = Path(__file__).parent / "lives"
 HELD = "held"  # the folder of those that nothing was tuned on

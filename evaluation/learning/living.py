@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from evaluation.learning.cases import Case
-from recollect import AsyncMemory
-from recollect.ports import Embedder
-from recollect.types import Record, ReviewItem, Type
-from recollect.wiring import read_settings
+from standfast import AsyncMemory
+from standfast.ports import Embedder
+from standfast.types import Record, ReviewItem, Type
+from standfast.wiring import read_settings
 
 SCOPE = "user:evaluated"
 MOMENT = timedelta(seconds=5)  # between a message and the upkeep after it

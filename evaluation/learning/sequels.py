@@ -27,7 +27,7 @@ from evaluation.learning.lives import KEPT
 from evaluation.learning.living import MOMENT, Belief, believed, opened
 from evaluation.learning.matching import covers, is_garbled
 from evaluation.running import embedder_named
-from recollect.ports import Embedder
+from standfast.ports import Embedder
 
 SEQUELS = FOLDER / "sequels"
 NEWS = FOLDER / "news"  # more of them, and whole lives, for training

@@ -15,12 +15,12 @@ from typing import Any
 
 from evaluation.poisoning.attempts import Attempt, attempts
 from evaluation.poisoning.harmless import harmless
-from recollect.errors import RecollectError
-from recollect.interfaces.caller import Caller
-from recollect.interfaces.mcp.server import build_server
-from recollect.memory import AsyncMemory
-from recollect.text.trust import strong_suspicion, suspicion
-from recollect.types import ALL_RIGHTS, PERSON_TRUST, Packet, Record
+from standfast.errors import StandfastError
+from standfast.interfaces.caller import Caller
+from standfast.interfaces.mcp.server import build_server
+from standfast.memory import AsyncMemory
+from standfast.text.trust import strong_suspicion, suspicion
+from standfast.types import ALL_RIGHTS, PERSON_TRUST, Packet, Record
 
 TRUE = "Invoices are paid to account 1001, and only by Ann."
 HELD = ("quarantined",)
@@ -132,7 +132,7 @@ async def _imported(memory: AsyncMemory, attempt: Attempt, scope: str, true: str
     }  # fmt: skip
     edge = {"scope": scope, "source": record["id"], "target": true, "kind": "supersedes"}
     lines = [
-        {"format": "recollect", "version": 1, "at": at, "scopes": [scope]},
+        {"format": "standfast", "version": 1, "at": at, "scopes": [scope]},
         {"type": "record", "value": record},
         {"type": "relation", "value": {**edge, "learned_at": at}},
     ]
@@ -140,7 +140,7 @@ async def _imported(memory: AsyncMemory, attempt: Attempt, scope: str, true: str
     end = {"type": "end", "counts": {}, "sha256": hashlib.sha256(body).hexdigest()}
     try:
         await memory.import_from(io.BytesIO(body + json.dumps(end).encode() + b"\n"))
-    except RecollectError:
+    except StandfastError:
         return True
     return False
 

@@ -25,8 +25,8 @@ from evaluation.precision.worlds import (
     worlds,
 )
 from evaluation.scores import score
-from recollect import AsyncMemory
-from recollect.errors import RecollectError
+from standfast import AsyncMemory
+from standfast.errors import StandfastError
 
 LIMIT = 10
 # The files of which one half may be tuned on, and what is said of them.
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     how = (options.embedder, options.profile, options.threshold)
     try:
         judged = {file: asyncio.run(judge(*how, file=file)) for file in (*HALVED, LATER)}
-    except RecollectError as error:
+    except StandfastError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     later = judged.pop(LATER)

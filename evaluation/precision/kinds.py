@@ -1,7 +1,7 @@
 """``python -m evaluation.precision.kinds DATA``: what is lost by asking for the right kind.
 
 A statement that holds nothing of the kind that a question asks for is left out
-(``recollect.rank.sought``). Here the questions of the training data are held against the sentences
+(``standfast.rank.sought``). Here the questions of the training data are held against the sentences
 that answer them, which must stay, and against others of the same text, which may go. The forms were
 widened after a look at some of what was lost, so nothing here is held back. DATA is what
 ``python -m training.prepare`` wrote.
@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluation.scores import score
-from recollect.rank.contrast import READ_MAX
-from recollect.rank.sought import kind_of, without_it
+from standfast.rank.contrast import READ_MAX
+from standfast.rank.sought import kind_of, without_it
 from training.stores import ANSWER, Asked, Store, read
 
 SOURCES = ("squad", "selqa", "qamr", "xquad-en")  # plain sentences, in English

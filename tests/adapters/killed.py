@@ -9,7 +9,7 @@ import sys
 
 HEAD = """
 import asyncio, sys
-from recollect import Memory
+from standfast import Memory
 memory = Memory.open(sys.argv[1], background=False, embedder="none")
 """
 

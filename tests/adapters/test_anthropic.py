@@ -18,8 +18,8 @@ pytest.importorskip("anthropic.lib.tools", reason="anthropic is not installed (e
 
 from anthropic.lib.tools import ToolError
 
-from recollect import Memory
-from recollect.adapters.anthropic import AsyncRecollectMemoryTool, RecollectMemoryTool
+from standfast import Memory
+from standfast.adapters.anthropic import AsyncStandfastMemoryTool, StandfastMemoryTool
 from tests.adapters.killed import HEAD, killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -32,15 +32,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def tool(memory: Memory) -> RecollectMemoryTool:
-    return RecollectMemoryTool(memory, scope="user:ann")
+def tool(memory: Memory) -> StandfastMemoryTool:
+    return StandfastMemoryTool(memory, scope="user:ann")
 
 
-def call(tool: RecollectMemoryTool, command: str, **arguments: Any) -> Any:
+def call(tool: StandfastMemoryTool, command: str, **arguments: Any) -> Any:
     return tool.call({"command": command, **arguments})
 
 
-def test_X14_memory_tool_the_six_commands(tool: RecollectMemoryTool) -> None:
+def test_X14_memory_tool_the_six_commands(tool: StandfastMemoryTool) -> None:
     call(tool, "create", path="/memories/notes/tea.md", file_text="green\nblack\n")
     call(tool, "create", path="/memories/empty.txt", file_text="")
     assert "     1\tgreen" in call(tool, "view", path="/memories/notes/tea.md")
@@ -58,7 +58,7 @@ def test_X14_memory_tool_the_six_commands(tool: RecollectMemoryTool) -> None:
 
 
 def test_X14_memory_tool_what_is_written_is_recalled_and_erased(
-    tool: RecollectMemoryTool, memory: Memory, tmp_path: Path
+    tool: StandfastMemoryTool, memory: Memory, tmp_path: Path
 ) -> None:
     call(tool, "create", path="/memories/a.md", file_text="Ann hides an otter-quilt")
     (hit, *_) = memory.recall("where is the otter-quilt?", scope="user:ann").hits
@@ -75,14 +75,14 @@ def test_X14_memory_tool_what_is_written_is_recalled_and_erased(
     ["/etc/passwd", "memories/x", "/memoriesX/x", "/memories/../etc", "/memories/a/../../b",
      "/memories/%2e%2e/x", "/memories/..\\x", "/memories/\x00", "/memories/" + "a" * 600, 3, None],
 )  # fmt: skip
-def test_X14_memory_tool_no_path_leads_out(tool: RecollectMemoryTool, path: Any) -> None:
+def test_X14_memory_tool_no_path_leads_out(tool: StandfastMemoryTool, path: Any) -> None:
     for command, more in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
         with pytest.raises(ToolError) as caught:
             call(tool, command, path=path, **more)
         assert "\n" not in str(caught.value)
 
 
-def test_X14_memory_tool_one_file_has_one_name(tool: RecollectMemoryTool) -> None:
+def test_X14_memory_tool_one_file_has_one_name(tool: StandfastMemoryTool) -> None:
     call(tool, "create", path="/memories//a/./b.md", file_text="x")
     assert "x" in call(tool, "view", path="/memories/a/b.md")
     with pytest.raises(ToolError, match="already exists"):
@@ -94,16 +94,16 @@ def test_X14_memory_tool_one_file_has_one_name(tool: RecollectMemoryTool) -> Non
 
 
 def test_X14_memory_tool_two_users_never_see_each_other(
-    tool: RecollectMemoryTool, memory: Memory
+    tool: StandfastMemoryTool, memory: Memory
 ) -> None:
     call(tool, "create", path="/memories/pin.md", file_text="on the fridge")
-    other = RecollectMemoryTool(memory, scope="user:bob")
+    other = StandfastMemoryTool(memory, scope="user:bob")
     with pytest.raises(ToolError, match="does not exist"):
         call(other, "view", path="/memories/pin.md")
     assert "pin" not in call(other, "view", path="/memories")
 
 
-def test_X14_memory_tool_no_edit_is_lost(tool: RecollectMemoryTool) -> None:
+def test_X14_memory_tool_no_edit_is_lost(tool: StandfastMemoryTool) -> None:
     call(tool, "create", path="/memories/log.md", file_text="start\n")
 
     def work(number: int) -> None:
@@ -115,7 +115,7 @@ def test_X14_memory_tool_no_edit_is_lost(tool: RecollectMemoryTool) -> None:
     assert [f"line {n}" in shown for n in range(12)] == [True] * 12
 
 
-def _created(tool: RecollectMemoryTool, path: str, text: str) -> bool:
+def _created(tool: StandfastMemoryTool, path: str, text: str) -> bool:
     try:
         call(tool, "create", path=path, file_text=text)
     except ToolError as error:
@@ -125,7 +125,7 @@ def _created(tool: RecollectMemoryTool, path: str, text: str) -> bool:
     return True
 
 
-def test_X14_memory_tool_of_many_who_create_a_file_one_does(tool: RecollectMemoryTool) -> None:
+def test_X14_memory_tool_of_many_who_create_a_file_one_does(tool: StandfastMemoryTool) -> None:
     for round_ in range(4):
         path = f"/memories/{round_}.md"
         together = Barrier(4)
@@ -145,8 +145,8 @@ def test_X14_memory_tool_of_many_who_create_a_file_one_does(tool: RecollectMemor
 CREATOR = """
 import time
 from anthropic.lib.tools import ToolError
-from recollect.adapters.anthropic import RecollectMemoryTool
-tool = RecollectMemoryTool(memory, scope="user:ann")
+from standfast.adapters.anthropic import StandfastMemoryTool
+tool = StandfastMemoryTool(memory, scope="user:ann")
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(10):
@@ -178,7 +178,7 @@ def test_X14_memory_tool_of_several_processes_one_creates(tmp_path: Path) -> Non
         told = [one.communicate(timeout=60)[0].split() for one in creators]
         assert [one.returncode for one in creators] == [0, 0]
         assert sorted(told[0] + told[1]) == [str(number) for number in range(10)]
-        tool = RecollectMemoryTool(memory, scope="user:ann")
+        tool = StandfastMemoryTool(memory, scope="user:ann")
         for who, made in zip(("one", "two"), told, strict=True):
             for number in made:
                 assert call(tool, "view", path=f"/memories/{number}").endswith(f"\t{who}")
@@ -186,7 +186,7 @@ def test_X14_memory_tool_of_several_processes_one_creates(tmp_path: Path) -> Non
 
 def test_X14_memory_tool_asynchronously(memory: Memory) -> None:
     async def scene() -> str:
-        tool = AsyncRecollectMemoryTool(memory, scope="user:ann")
+        tool = AsyncStandfastMemoryTool(memory, scope="user:ann")
         await tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x"})
         return str(await tool.call({"command": "view", "path": "/memories/a.md"}))
 
@@ -194,8 +194,8 @@ def test_X14_memory_tool_asynchronously(memory: Memory) -> None:
 
 
 WRITER = """
-from recollect.adapters.anthropic import RecollectMemoryTool
-tool = RecollectMemoryTool(memory, scope="user:ann")
+from standfast.adapters.anthropic import StandfastMemoryTool
+tool = StandfastMemoryTool(memory, scope="user:ann")
 path = "/memories/log.md"
 tool.call({"command": "create", "path": path, "file_text": "start"})
 for number in range(10_000):
@@ -209,7 +209,7 @@ def test_X14_memory_tool_what_was_answered_survives_a_kill(tmp_path: Path) -> No
     store = str(tmp_path / "killed.db")
     answered = killed_writer(WRITER, store)
     with Memory.open(store, background=False, embedder="none") as memory:
-        tool = RecollectMemoryTool(memory, scope="user:ann")
+        tool = StandfastMemoryTool(memory, scope="user:ann")
         shown = call(tool, "view", path="/memories/log.md")
         kept = [text for line in shown.splitlines()[1:] if (text := line.split("\t")[1])]
         assert len(call(tool, "view", path="/memories").splitlines()) == 3  # one file, not two

@@ -21,9 +21,9 @@ mem0 = pytest.importorskip(
     reason="mem0ai cannot be installed beside our pins: test_own_environment.py runs this file",
 )
 
-from recollect import Memory as Recollect  # noqa: E402
-from recollect.adapters.importers import import_foreign  # noqa: E402
-from recollect.adapters.mem0 import Memory  # noqa: E402
+from standfast import Memory as Standfast  # noqa: E402
+from standfast.adapters.importers import import_foreign  # noqa: E402
+from standfast.adapters.mem0 import Memory  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -233,7 +233,7 @@ def test_X13_beside_mem0_its_folder_comes_in(theirs: Any, tmp_path: Path) -> Non
     (tea, _) = added(theirs, "I like tea", "I like rain", metadata={"topic": "drinks"})
     theirs.update(tea, text="I like green tea")
     theirs.close()
-    with Recollect.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
+    with Standfast.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
         import_foreign(memory, "mem0", tmp_path / "qdrant")
         found = Memory(memory=memory).get_all(filters=ANN)["results"]
         import_foreign(memory, "mem0", tmp_path / "history.db", scope="user:history")

@@ -16,9 +16,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Invalid, Memory, RecollectError
-from recollect.adapters.importers import databases, import_foreign
-from recollect.adapters.importers.databases import database, quoted
+from standfast import Invalid, Memory, StandfastError
+from standfast.adapters.importers import databases, import_foreign
+from standfast.adapters.importers.databases import database, quoted
 from tests.adapters import samples
 from tests.open_files import nameless
 
@@ -94,7 +94,7 @@ def test_X13_the_users_own_store_takes_no_key_from_a_file(tmp_path: Path) -> Non
         f"VALUES ('key' || char(9) || '{secret}', '{{}}'); SELECT prefix FROM \"store\"; --"
     )
     evil = made(tmp_path / "evil.db", STORE.format(f", {quoted(name)}"), row())
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "--store", str(own), "import"]
+    command = [sys.executable, "-m", "standfast.interfaces.cli", "--store", str(own), "import"]
     done = subprocess.run(
         [*command, str(evil), "--from", "langgraph", "--dry-run"],
         capture_output=True, text=True, timeout=60, check=False,
@@ -283,8 +283,8 @@ def test_X13_a_file_that_is_being_written_is_not_read_half(tmp_path: Path) -> No
         return len(numbers), 0
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recollect.adapters.importers.database_copies._state", writes_meanwhile)
-        with pytest.raises(RecollectError, match="being written"), database(path, "store"):
+        patch.setattr("standfast.adapters.importers.database_copies._state", writes_meanwhile)
+        with pytest.raises(StandfastError, match="being written"), database(path, "store"):
             pass
 
 

@@ -13,7 +13,7 @@ pytest.importorskip(
     reason="google-adk cannot be installed beside our pins: test_own_environment.py runs this file",
 )
 
-from recollect import Memory
+from standfast import Memory
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -33,14 +33,14 @@ def test_X14_adk_sessions_are_remembered_once(memory: Memory) -> None:
     from google.adk.sessions.session import Session
     from google.genai import types
 
-    from recollect.adapters.google_adk import RecollectMemoryService
+    from standfast.adapters.google_adk import StandfastMemoryService
 
     def event(id_: str, author: str, text: str) -> Event:
         content = types.Content(role=author, parts=[types.Part(text=text)])
         return Event(id=id_, author=author, content=content, timestamp=1_740_000_000.0)
 
     async def scene() -> None:
-        service = RecollectMemoryService(memory)
+        service = StandfastMemoryService(memory)
         events = [event("e1", "user", "My bicycle is red"), event("e2", "helper", "Noted.")]
         session = Session(id="s1", app_name="shop", user_id="ann", events=events)
         await service.add_session_to_memory(session)
@@ -71,10 +71,10 @@ def test_X14_adk_many_at_once_lose_nothing(memory: Memory) -> None:
     from google.adk.events.event import Event
     from google.genai import types
 
-    from recollect.adapters.google_adk import RecollectMemoryService
+    from standfast.adapters.google_adk import StandfastMemoryService
 
     async def scene() -> None:
-        service = RecollectMemoryService(memory)
+        service = StandfastMemoryService(memory)
 
         async def add(number: int) -> None:
             content = types.Content(role="user", parts=[types.Part(text=f"event {number}")])
@@ -94,9 +94,9 @@ def test_X14_adk_many_at_once_lose_nothing(memory: Memory) -> None:
 WRITER = """
 from google.adk.events.event import Event
 from google.genai import types
-from recollect.adapters.google_adk import RecollectMemoryService
+from standfast.adapters.google_adk import StandfastMemoryService
 async def write():
-    service = RecollectMemoryService(memory)
+    service = StandfastMemoryService(memory)
     for number in range(10_000):
         content = types.Content(role="user", parts=[types.Part(text=f"event {number}")])
         told = [Event(id=f"e{number}", author="user", content=content)]

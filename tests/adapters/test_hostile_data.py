@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("anthropic.lib.tools", reason="anthropic is not installed (extra: anthropic)")
 pytest.importorskip("langgraph.store.base", reason="langgraph is not installed (extra: langgraph)")
 
-from recollect import Memory
-from recollect.adapters import anthropic, knowledge_graph, langchain, langgraph, mem0, namespaces
-from recollect.adapters.shelf import key_tags, tag_of
+from standfast import Memory
+from standfast.adapters import anthropic, knowledge_graph, langchain, langgraph, mem0, namespaces
+from standfast.adapters.shelf import key_tags, tag_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 ANN = "user:ann"
@@ -38,7 +38,7 @@ def poison(memory: Memory, name: str, *tags: str, scope: str = ANN) -> None:
 
 
 def test_X12_files_are_read_beside_what_others_wrote(memory: Memory) -> None:
-    tool = anthropic.RecollectMemoryTool(memory, scope=ANN)
+    tool = anthropic.StandfastMemoryTool(memory, scope=ANN)
     path = "/memories/tea.md"
     tool.call({"command": "create", "path": path, "file_text": "green"})
     here = tag_of(anthropic.NAME, "in", "/memories")
@@ -65,7 +65,7 @@ def test_X12_a_graph_is_read_beside_what_others_wrote(memory: Memory) -> None:
 
 
 def test_X12_a_store_is_read_beside_what_others_wrote(memory: Memory) -> None:
-    store = langgraph.RecollectStore(memory, scope=ANN)
+    store = langgraph.StandfastStore(memory, scope=ANN)
     store.put(("a",), "k", {"said": "tea"})
     (kept,) = memory.records(scope=ANN, descend=True).items
     poison(memory, namespaces.NAME, *kept.tags, scope=kept.scope)
@@ -93,5 +93,5 @@ def test_X12_mem0_is_read_beside_what_others_wrote(memory: Memory) -> None:
                                   {"type": "human", "data": 5}, {"data": {}}, {}])  # fmt: skip
 def test_X12_messages_are_read_beside_what_others_wrote(memory: Memory, kept: Any) -> None:
     memory.observe("s", [{"role": "user", "content": "hello", langchain.NAME: kept}], scope=ANN)
-    history = langchain.RecollectChatMessageHistory(memory, "s", scope=ANN)
+    history = langchain.StandfastChatMessageHistory(memory, "s", scope=ANN)
     assert [one.content for one in history.messages] == ["hello"]

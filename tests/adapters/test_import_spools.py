@@ -15,9 +15,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Memory
-from recollect.adapters.importers import import_foreign
-from recollect.interfaces.cli import main
+from standfast import Memory
+from standfast.adapters.importers import import_foreign
+from standfast.interfaces.cli import main
 from tests.open_files import nameless
 
 CANARY = "xylophonequokka"
@@ -63,7 +63,7 @@ def test_X1_an_import_into_an_encrypted_store_leaves_nothing_plain(
 ) -> None:
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(key_file(tmp_path)))
+    monkeypatch.setenv("STANDFAST_KEY_FILE", str(key_file(tmp_path)))
     looks: list[str] = []
 
     def look(what: str, done: int, _: int) -> None:
@@ -82,11 +82,11 @@ def test_X1_an_import_into_an_encrypted_store_leaves_nothing_plain(
 def test_X1_a_migration_leaves_nothing_plain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(key_file(tmp_path)))
+    monkeypatch.setenv("STANDFAST_KEY_FILE", str(key_file(tmp_path)))
     source = str(tmp_path / "a.db")
     with Memory.open(source, embedder="none", background=False) as memory:
         memory.remember([f"{CANARY} number {n}" for n in range(50)], scope="user:ann")
-    watched("recollect.verbs.migrate._lines_in", monkeypatch)
+    watched("standfast.verbs.migrate._lines_in", monkeypatch)
     assert main(["--store", source, "migrate", source, str(tmp_path / "b.db")]) == 0
 
 
@@ -104,8 +104,8 @@ def watched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 STOPPED = """
 import sys
-from recollect import Memory
-from recollect.adapters.importers import import_foreign
+from standfast import Memory
+from standfast.adapters.importers import import_foreign
 def told(what, done, total):
     if what == sys.argv[3] and done >= 100:
         print("ready", flush=True)
@@ -123,7 +123,7 @@ def test_X1_an_import_that_is_ended_leaves_no_file(kind: str, step: str, tmp_pat
     environment = {
         **os.environ,
         "TMPDIR": str(tmp),
-        "RECOLLECT_KEY_FILE": str(key_file(tmp_path)),
+        "STANDFAST_KEY_FILE": str(key_file(tmp_path)),
     }
     program = [sys.executable, "-c", STOPPED, str(tmp_path / "m.db")]
     importer = subprocess.Popen(

@@ -24,15 +24,15 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import Invalid, Memory, RecollectError
-from recollect.adapters import importers
-from recollect.adapters.importers import READERS, import_foreign
-from recollect.adapters.importers import files as foreign_files
-from recollect.adapters.importers.markdown import read_markdown
-from recollect.adapters.importers.spool import ImportPlan, Spool
-from recollect.adapters.importers.values import ReaderWish
-from recollect.adapters.knowledge_graph import KnowledgeGraph
-from recollect.adapters.mem0 import Memory as Mem0
+from standfast import Invalid, Memory, StandfastError
+from standfast.adapters import importers
+from standfast.adapters.importers import READERS, import_foreign
+from standfast.adapters.importers import files as foreign_files
+from standfast.adapters.importers.markdown import read_markdown
+from standfast.adapters.importers.spool import ImportPlan, Spool
+from standfast.adapters.importers.values import ReaderWish
+from standfast.adapters.knowledge_graph import KnowledgeGraph
+from standfast.adapters.mem0 import Memory as Mem0
 from tests.adapters import samples
 from tests.adapters.samples import SAMPLES, TEA
 
@@ -162,7 +162,7 @@ def test_X13_a_file_cut_anywhere_leaves_nothing_half_in(
         ends_a_line = lines and whole[:cut].rstrip().endswith(b"}")
         if ends_a_line and cut:
             continue  # a whole file that is merely shorter
-        with pytest.raises(RecollectError) as caught:
+        with pytest.raises(StandfastError) as caught:
             import_foreign(memory, kind, path, fields=fields)
         assert "\n" not in str(caught.value)
         assert everything(memory) == (0, 0, 0)
@@ -209,7 +209,7 @@ def test_X13_no_part_of_another_kind_breaks_a_reader(
             spool.take(importers._reader(kind)(ReaderWish(path=path, fields=fields)))
             with spool.export() as file:
                 assert len([json.loads(line) for line in file]) > sum(spool.counts.values())
-        except RecollectError as error:
+        except StandfastError as error:
             told.add(str(error))
         finally:
             spool.close()
@@ -262,7 +262,7 @@ def test_X13_the_wrong_kind_of_file_is_one_clear_line(
     told = ""
     try:
         told = " ".join(import_foreign(memory, kind, path).notes)
-    except RecollectError as error:
+    except StandfastError as error:
         told = str(error)
     assert told
     assert "\n" not in told
@@ -272,7 +272,7 @@ def test_X13_the_wrong_kind_of_file_is_one_clear_line(
 
 @pytest.mark.parametrize("kind", READERS)
 def test_X13_what_is_not_there_is_said(memory: Memory, tmp_path: Path, kind: str) -> None:
-    with pytest.raises(RecollectError, match="there is no"):
+    with pytest.raises(StandfastError, match="there is no"):
         import_foreign(memory, kind, tmp_path / "nothing")
     with pytest.raises(Invalid, match="no importer"):
         import_foreign(memory, "word", tmp_path)
@@ -323,7 +323,7 @@ def test_X13_a_damaged_archive_is_one_clear_line(memory: Memory, tmp_path: Path,
     for _ in range(25):
         place = chance.randrange(len(whole))
         archive.write_bytes(whole[:place] + bytes([whole[place] ^ 0x5A]) + whole[place + 1 :])
-        with pytest.raises(RecollectError) as caught:
+        with pytest.raises(StandfastError) as caught:
             import_foreign(memory, kind, archive)
         assert "\n" not in str(caught.value)
     assert everything(memory) == (0, 0, 0)
@@ -372,9 +372,9 @@ def test_X13_a_package_brings_an_importer(
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     points = "mine = mine_reader:read_mine\nmem0 = mine_reader:read_mine\nbad = mine_reader:gone\n"
-    (about / "entry_points.txt").write_text(f"[recollect.importers]\n{points}")
+    (about / "entry_points.txt").write_text(f"[standfast.importers]\n{points}")
     (tmp_path / "mine_reader.py").write_text(
-        "from recollect.adapters.importers.values import ForeignRecord\n"
+        "from standfast.adapters.importers.values import ForeignRecord\n"
         "def read_mine(wish):\n"
         "    for line in wish.path.read_text().splitlines():\n"
         "        yield ForeignRecord(id=line, text=line)\n"
@@ -387,7 +387,7 @@ def test_X13_a_package_brings_an_importer(
     assert (one.text, one.data["imported"]["from"]) == (TEA, "mine")
     with pytest.raises(Invalid, match="mine"):
         import_foreign(memory, "word", path)
-    with pytest.raises(RecollectError, match="'bad' cannot be loaded"):
+    with pytest.raises(StandfastError, match="'bad' cannot be loaded"):
         import_foreign(memory, "bad", path)
     with pytest.raises(Invalid):  # the built-in one stays
         import_foreign(memory, "mem0", path)
@@ -503,10 +503,10 @@ def test_X13_a_graph_is_there_for_the_reference_tools(memory: Memory, tmp_path: 
 
 def test_X13_a_store_is_there_for_langgraph(memory: Memory, tmp_path: Path) -> None:
     adapter = pytest.importorskip(
-        "recollect.adapters.langgraph", reason="langgraph is not installed (extra: langgraph)"
+        "standfast.adapters.langgraph", reason="langgraph is not installed (extra: langgraph)"
     )
     import_foreign(memory, "langgraph", samples.langgraph_sqlite(tmp_path))
-    store = adapter.RecollectStore(memory)
+    store = adapter.StandfastStore(memory)
     item = store.get(("users", "ann"), "tea")
     assert item.value == {"text": TEA}
     assert item.created_at.year == 2025
@@ -625,8 +625,8 @@ def test_X13_a_message_takes_as_much_work_late_as_early(tmp_path: Path) -> None:
 
 IMPORTER = """
 import sys
-from recollect import Memory
-from recollect.adapters.importers import import_foreign
+from standfast import Memory
+from standfast.adapters.importers import import_foreign
 with Memory.open(sys.argv[1], background=False, embedder="none") as memory:
     import_foreign(memory, "jsonl", sys.argv[2], scope="user:ann",
                    progress=lambda what, done, total: print(what, done, total, flush=True))

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from recollect import Memory
-from recollect.adapters.callers_loop import blocking
-from recollect.adapters.knowledge_graph import KnowledgeGraph
+from standfast import Memory
+from standfast.adapters.callers_loop import blocking
+from standfast.adapters.knowledge_graph import KnowledgeGraph
 from tests.adapters.killed import killed_writer
 from tests.interfaces.mcp_world import Agent, agent_of, opened, run, started
 
@@ -165,8 +165,8 @@ def test_X14_reference_a_half_made_entity_is_made_whole(tmp_path: Path) -> None:
 
 
 WRITER = """
-from recollect.adapters.callers_loop import blocking
-from recollect.adapters.knowledge_graph import KnowledgeGraph
+from standfast.adapters.callers_loop import blocking
+from standfast.adapters.knowledge_graph import KnowledgeGraph
 graph = KnowledgeGraph(memory, scope="user:ann")
 for number in range(10_000):
     box = {"name": f"box {number}", "entityType": "box", "observations": [f"holds {number}"]}

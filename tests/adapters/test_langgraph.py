@@ -27,9 +27,9 @@ from langchain_core.messages import (
 )
 from langgraph.store.base import GetOp, PutOp, SearchOp
 
-from recollect import Invalid, Memory
-from recollect.adapters.langchain import RecollectChatMessageHistory
-from recollect.adapters.langgraph import RecollectStore
+from standfast import Invalid, Memory
+from standfast.adapters.langchain import StandfastChatMessageHistory
+from standfast.adapters.langgraph import StandfastStore
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -37,13 +37,13 @@ ANN, BOB = ("users", "ann"), ("users", "bob")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[RecollectStore]:
+def store(tmp_path: Path) -> Iterator[StandfastStore]:
     path = str(tmp_path / "m.db")
-    with RecollectStore.open(path, background=False, embedder="none") as opened:
+    with StandfastStore.open(path, background=False, embedder="none") as opened:
         yield opened
 
 
-def test_X14_langgraph_put_get_change_delete(store: RecollectStore) -> None:
+def test_X14_langgraph_put_get_change_delete(store: StandfastStore) -> None:
     store.put(ANN, "likes", {"text": "green tea", "n": 1})
     first = store.get(ANN, "likes")
     assert first is not None
@@ -59,7 +59,7 @@ def test_X14_langgraph_put_get_change_delete(store: RecollectStore) -> None:
     store.delete(ANN, "likes")
 
 
-def test_X14_langgraph_two_keys_may_say_the_same(store: RecollectStore) -> None:
+def test_X14_langgraph_two_keys_may_say_the_same(store: StandfastStore) -> None:
     for number in range(10):
         store.put(ANN, f"k{number}", {"text": "the very same words"})
     assert len(store.search(ANN, limit=100)) == 10
@@ -67,7 +67,7 @@ def test_X14_langgraph_two_keys_may_say_the_same(store: RecollectStore) -> None:
     assert len(store.search(ANN, limit=100)) == 10
 
 
-def test_X14_langgraph_two_users_never_see_each_other(store: RecollectStore) -> None:
+def test_X14_langgraph_two_users_never_see_each_other(store: StandfastStore) -> None:
     store.put(ANN, "pin", {"text": "my pin is on the fridge"})
     store.put(BOB, "pin", {"text": "my pin is in the safe"})
     (found,) = store.search(ANN, query="where is my pin")
@@ -78,7 +78,7 @@ def test_X14_langgraph_two_users_never_see_each_other(store: RecollectStore) -> 
     assert store.get(BOB, "pin") is not None
 
 
-def test_X14_langgraph_a_query_ranks_and_a_filter_chooses(store: RecollectStore) -> None:
+def test_X14_langgraph_a_query_ranks_and_a_filter_chooses(store: StandfastStore) -> None:
     store.put(ANN, "a", {"text": "the train leaves at nine", "kind": "travel", "n": 1})
     store.put(ANN, "b", {"text": "tea is served at four", "kind": "home", "n": 2})
     store.put(ANN, "c", {"text": "the tram leaves at ten", "kind": "travel", "n": 3}, index=False)
@@ -92,7 +92,7 @@ def test_X14_langgraph_a_query_ranks_and_a_filter_chooses(store: RecollectStore)
         store.search(ANN, filter={"n": {"$near": 1}})
 
 
-def test_X14_langgraph_time_to_live_and_reading_puts_it_off(store: RecollectStore) -> None:
+def test_X14_langgraph_time_to_live_and_reading_puts_it_off(store: StandfastStore) -> None:
     store.put(ANN, "short", {"v": 1}, ttl=1 / 60)
     store.put(ANN, "read", {"v": 2}, ttl=3 / 60)
     time.sleep(2)
@@ -106,7 +106,7 @@ def test_X14_langgraph_time_to_live_and_reading_puts_it_off(store: RecollectStor
         store.put(ANN, "never", {"v": 1}, ttl=-1)
 
 
-def test_X14_langgraph_a_batch_reads_before_it_writes(store: RecollectStore) -> None:
+def test_X14_langgraph_a_batch_reads_before_it_writes(store: StandfastStore) -> None:
     store.put(ANN, "k", {"v": 0})
     got, found, *_ = store.batch(
         [
@@ -126,7 +126,7 @@ def test_X14_langgraph_a_batch_reads_before_it_writes(store: RecollectStore) -> 
     assert store.get(ANN, "gone") is None
 
 
-def test_X14_langgraph_odd_labels_and_deep_namespaces(store: RecollectStore) -> None:
+def test_X14_langgraph_odd_labels_and_deep_namespaces(store: StandfastStore) -> None:
     odd = [("a:b",), ("~a",), ("line\nend",), (" blank ",), tuple("abcdefghijkl"), ("%", "é")]
     for number, namespace in enumerate(odd):
         store.put(namespace, "k\n:%", {"n": number})
@@ -139,7 +139,7 @@ def test_X14_langgraph_odd_labels_and_deep_namespaces(store: RecollectStore) -> 
     assert store.list_namespaces(prefix=("a", "*", "c"), max_depth=2) == [("a", "b")]
 
 
-def test_X14_langgraph_many_threads_leave_one_version(store: RecollectStore) -> None:
+def test_X14_langgraph_many_threads_leave_one_version(store: StandfastStore) -> None:
     def work(number: int) -> None:
         store.put(ANN, "shared", {"n": number})
         store.put(ANN, f"own{number}", {"n": number})
@@ -153,7 +153,7 @@ def test_X14_langgraph_many_threads_leave_one_version(store: RecollectStore) -> 
     assert len(live.items) == 25
 
 
-def test_X14_langgraph_asynchronously(store: RecollectStore) -> None:
+def test_X14_langgraph_asynchronously(store: StandfastStore) -> None:
     async def scene() -> Any:
         await asyncio.gather(*(store.aput(ANN, f"k{n}", {"n": n}) for n in range(10)))
         await store.adelete(ANN, "k0")
@@ -165,7 +165,7 @@ def test_X14_langgraph_asynchronously(store: RecollectStore) -> None:
 
 
 def test_X14_langgraph_secrets_are_said_to_be_left_out(
-    store: RecollectStore, caplog: pytest.LogCaptureFixture
+    store: StandfastStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.put(ANN, "k", {"text": "my key is AKIAIOSFODNN7EXAMPLE"})
     item = store.get(ANN, "k")
@@ -176,8 +176,8 @@ def test_X14_langgraph_secrets_are_said_to_be_left_out(
 
 WRITER = """
 import sys
-from recollect.adapters.langgraph import RecollectStore
-store = RecollectStore.open(sys.argv[1], background=False, embedder="none")
+from standfast.adapters.langgraph import StandfastStore
+store = StandfastStore.open(sys.argv[1], background=False, embedder="none")
 for number in range(10_000):
     store.put(("n",), "counter", {"n": number})
     print(number, flush=True)
@@ -194,7 +194,7 @@ def test_X14_langgraph_what_was_answered_survives_a_kill(tmp_path: Path) -> None
         answered = [told.readline().strip() for _ in range(20)][-1]
         os.kill(writer.pid, signal.SIGKILL)
         writer.wait()
-    with RecollectStore.open(path, background=False, embedder="none") as store:
+    with StandfastStore.open(path, background=False, embedder="none") as store:
         item = store.get(("n",), "counter")
     assert item is not None
     assert item.value["n"] >= int(answered)
@@ -218,13 +218,13 @@ TOLD: list[BaseMessage] = [
 
 def test_X14_langchain_messages_come_back_as_they_were(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
-        history = RecollectChatMessageHistory(memory, "chat", scope="user:ann")
+        history = StandfastChatMessageHistory(memory, "chat", scope="user:ann")
         assert history.messages == []
         history.add_messages(TOLD)
         assert history.messages == TOLD
         (hit, *_) = memory.recall("how is the weather, sunny?", scope="user:ann").hits
         assert "sunny" in hit.record.text
-        other = RecollectChatMessageHistory(memory, "chat", scope="user:bob")
+        other = StandfastChatMessageHistory(memory, "chat", scope="user:bob")
         other.add_user_message("hello")
         assert len(history.messages) == len(TOLD)
         history.clear()
@@ -239,20 +239,20 @@ def test_X14_langchain_many_at_once_lose_nothing(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
 
         def work(number: int) -> None:
-            history = RecollectChatMessageHistory(memory, "chat", scope=f"user:u{number % 2}")
+            history = StandfastChatMessageHistory(memory, "chat", scope=f"user:u{number % 2}")
             history.add_user_message(f"message {number}")
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(24)))
         for user in (0, 1):
-            history = RecollectChatMessageHistory(memory, "chat", scope=f"user:u{user}")
+            history = StandfastChatMessageHistory(memory, "chat", scope=f"user:u{user}")
             kept = [one.content for one in history.messages]
             assert sorted(map(str, kept)) == sorted(f"message {n}" for n in range(user, 24, 2))
 
 
 HISTORIAN = """
-from recollect.adapters.langchain import RecollectChatMessageHistory
-history = RecollectChatMessageHistory(memory, "chat", scope="user:ann")
+from standfast.adapters.langchain import StandfastChatMessageHistory
+history = StandfastChatMessageHistory(memory, "chat", scope="user:ann")
 for number in range(10_000):
     history.add_user_message(f"message {number}")
     print(number, flush=True)
@@ -263,23 +263,23 @@ def test_X14_langchain_what_was_answered_survives_a_kill(tmp_path: Path) -> None
     store = str(tmp_path / "killed.db")
     answered = killed_writer(HISTORIAN, store)
     with Memory.open(store, background=False, embedder="none") as memory:
-        kept = RecollectChatMessageHistory(memory, "chat", scope="user:ann").messages
+        kept = StandfastChatMessageHistory(memory, "chat", scope="user:ann").messages
     assert [one.content for one in kept][:answered] == [f"message {n}" for n in range(answered)]
 
 
 def test_X14_langchain_asynchronously(tmp_path: Path) -> None:
-    async def scene(history: RecollectChatMessageHistory) -> list[BaseMessage]:
+    async def scene(history: StandfastChatMessageHistory) -> list[BaseMessage]:
         await history.aadd_messages(TOLD[:2])
         await history.aadd_messages(TOLD[2:])
         return await history.aget_messages()
 
     with Memory.open(str(tmp_path / "m.db"), background=False, embedder="none") as memory:
-        assert asyncio.run(scene(RecollectChatMessageHistory(memory, "chat"))) == TOLD
+        assert asyncio.run(scene(StandfastChatMessageHistory(memory, "chat"))) == TOLD
         memory.observe("chat", "said elsewhere")
-        assert RecollectChatMessageHistory(memory, "chat").messages[-1].content == "said elsewhere"
+        assert StandfastChatMessageHistory(memory, "chat").messages[-1].content == "said elsewhere"
 
 
-def test_X14_langgraph_a_graph_uses_the_store(store: RecollectStore) -> None:
+def test_X14_langgraph_a_graph_uses_the_store(store: StandfastStore) -> None:
     from langgraph.config import get_store
     from langgraph.graph import START, MessagesState, StateGraph
 

@@ -13,7 +13,7 @@ pytest.importorskip(
     reason="llama-index-core cannot be installed beside our pins: test_own_environment.py runs it",
 )
 
-from recollect import Memory
+from standfast import Memory
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -31,13 +31,13 @@ def test_X14_llama_index_a_block_remembers(memory: Memory) -> None:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
     from llama_index.core.memory import Memory as LlamaMemory
 
-    from recollect.adapters.llama_index import RecollectMemoryBlock
+    from standfast.adapters.llama_index import StandfastMemoryBlock
 
     def said(role: MessageRole, text: str) -> ChatMessage:
         return ChatMessage(role=role, content=text)
 
     async def scene() -> None:
-        block = RecollectMemoryBlock(store=memory, scope="user:ann")
+        block = StandfastMemoryBlock(store=memory, scope="user:ann")
         chat = LlamaMemory.from_defaults(
             session_id="chat",
             token_limit=120,
@@ -60,14 +60,14 @@ def test_X14_llama_index_a_block_remembers(memory: Memory) -> None:
 def test_X14_llama_index_many_at_once_and_two_users(memory: Memory) -> None:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-    from recollect.adapters.llama_index import RecollectMemoryBlock
+    from standfast.adapters.llama_index import StandfastMemoryBlock
 
     def said(text: str) -> list[ChatMessage]:
         return [ChatMessage(role=MessageRole.USER, content=text)]
 
     async def scene() -> tuple[str, str]:
         ann, bob = (
-            RecollectMemoryBlock(store=memory, scope=f"user:{name}", session="s")
+            StandfastMemoryBlock(store=memory, scope=f"user:{name}", session="s")
             for name in ("ann", "bob")
         )
         told = [(ann if n % 2 else bob).aput(said(f"bicycle number {n} is red")) for n in range(20)]
@@ -86,10 +86,10 @@ def test_X14_llama_index_many_at_once_and_two_users(memory: Memory) -> None:
 def test_X14_llama_index_what_is_forgotten_comes_back_in_no_block(memory: Memory) -> None:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-    from recollect.adapters.llama_index import RecollectMemoryBlock
+    from standfast.adapters.llama_index import StandfastMemoryBlock
 
     asked = [ChatMessage(role=MessageRole.USER, content="What tea do I like?")]
-    block = RecollectMemoryBlock(store=memory, scope="user:ann", session="s")
+    block = StandfastMemoryBlock(store=memory, scope="user:ann", session="s")
     assert "green tea" in asyncio.run(block.aget(asked))
     memory.forget(scope="user:ann")
     assert "green tea" not in asyncio.run(block.aget(asked))
@@ -97,9 +97,9 @@ def test_X14_llama_index_what_is_forgotten_comes_back_in_no_block(memory: Memory
 
 WRITER = """
 from llama_index.core.base.llms.types import ChatMessage
-from recollect.adapters.llama_index import RecollectMemoryBlock
+from standfast.adapters.llama_index import StandfastMemoryBlock
 async def write():
-    block = RecollectMemoryBlock(store=memory, scope="user:ann", session="s")
+    block = StandfastMemoryBlock(store=memory, scope="user:ann", session="s")
     for number in range(10_000):
         await block.aput([ChatMessage(role="user", content=f"message {number}")])
         print(number, flush=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory as Recollect
-from recollect.adapters.mem0 import AsyncMemory, Memory
+from standfast import Memory as Standfast
+from standfast.adapters.mem0 import AsyncMemory, Memory
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_X14_mem0_two_users_never_see_each_other(memory: Memory) -> None:
 
 
 def test_X14_mem0_the_user_of_an_app_is_somebody_else(tmp_path: Path) -> None:
-    with Recollect.open(str(tmp_path / "m.db"), background=False, embedder="none") as base:
+    with Standfast.open(str(tmp_path / "m.db"), background=False, embedder="none") as base:
         kept = base.remember("My pin is written on the fridge", scope="app:shop:user:ann")
         id_ = kept.items[0].id
         memory = Memory(memory=base)
@@ -201,7 +201,7 @@ def test_X14_mem0_a_memory_that_expires_is_gone(memory: Memory) -> None:
 
 
 def test_X14_mem0_reset_leaves_other_scopes_alone(tmp_path: Path) -> None:
-    with Recollect.open(str(tmp_path / "m.db"), background=False, embedder="none") as base:
+    with Standfast.open(str(tmp_path / "m.db"), background=False, embedder="none") as base:
         base.remember("Deploys go out on Tuesdays", scope="org:acme")
         memory = Memory(memory=base)
         memory.add("one thing", user_id="ann")
@@ -272,7 +272,7 @@ def test_X14_mem0_asynchronously(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-from recollect.adapters.mem0 import Memory
+from standfast.adapters.mem0 import Memory
 memory = Memory(sys.argv[1], background=False, embedder="none")
 for number in range(10_000):
     memory.add(f"thing {number}", user_id="ann", infer=False)

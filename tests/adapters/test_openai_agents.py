@@ -15,8 +15,8 @@ pytest.importorskip(
     reason="openai-agents cannot be installed beside our pins: test_own_environment.py runs this",
 )
 
-from recollect import Memory
-from recollect.adapters.openai_agents import RecollectSession
+from standfast import Memory
+from standfast.adapters.openai_agents import StandfastSession
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -38,13 +38,13 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def test_X14_agents_items_come_back_as_they_were(memory: Memory) -> None:
     async def scene() -> None:
-        session = RecollectSession("chat", memory, scope="user:ann")
+        session = StandfastSession("chat", memory, scope="user:ann")
         assert await session.get_items() == []
         assert await session.pop_item() is None
         await session.add_items(ITEMS)
         assert await session.get_items() == ITEMS
         assert await session.get_items(2) == ITEMS[-2:]
-        assert await RecollectSession("chat", memory, scope="user:bob").get_items() == []
+        assert await StandfastSession("chat", memory, scope="user:bob").get_items() == []
         assert await session.pop_item() == ITEMS[-1]
         await session.add_items(ITEMS[-1:])
         assert await session.get_items() == ITEMS
@@ -59,7 +59,7 @@ def test_X14_agents_items_come_back_as_they_were(memory: Memory) -> None:
 
 def test_X14_agents_many_at_once_lose_nothing(memory: Memory) -> None:
     async def scene() -> None:
-        session = RecollectSession("chat", memory)
+        session = StandfastSession("chat", memory)
         told: list[list[Any]] = [[{"role": "user", "content": f"message {n}"}] for n in range(30)]
         await asyncio.gather(*map(session.add_items, told))
         kept = await session.get_items()
@@ -98,9 +98,9 @@ def test_X14_agents_a_run_goes_on_where_it_was(memory: Memory) -> None:
         set_tracing_disabled(True)
         agent = Agent(name="echo", model=Echo())
         for asked in ("I like tea", "What do I like?"):
-            session = RecollectSession("run", memory, scope="user:ann")
+            session = StandfastSession("run", memory, scope="user:ann")
             await Runner.run(agent, asked, session=session)
-        other = RecollectSession("run", memory, scope="user:bob")
+        other = StandfastSession("run", memory, scope="user:bob")
         await Runner.run(agent, "And I?", session=other)
 
     asyncio.run(scene())
@@ -110,9 +110,9 @@ def test_X14_agents_a_run_goes_on_where_it_was(memory: Memory) -> None:
 
 
 WRITER = """
-from recollect.adapters.openai_agents import RecollectSession
+from standfast.adapters.openai_agents import StandfastSession
 async def write():
-    session = RecollectSession("s", memory, scope="user:ann")
+    session = StandfastSession("s", memory, scope="user:ann")
     for number in range(10_000):
         await session.add_items([{"role": "user", "content": f"message {number}"}])
         print(number, flush=True)
@@ -124,6 +124,6 @@ def test_X14_agents_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
     store = str(tmp_path / "killed.db")
     answered = killed_writer(WRITER, store)
     with Memory.open(store, background=False, embedder="none") as memory:
-        session = RecollectSession("s", memory, scope="user:ann")
+        session = StandfastSession("s", memory, scope="user:ann")
         kept = asyncio.run(session.get_items())
     assert [one["content"] for one in kept][:answered] == [f"message {n}" for n in range(answered)]

@@ -21,10 +21,10 @@ import httpx2
 import pytest
 import uvicorn
 
-from recollect import AsyncMemory, Memory, NotFound, Unavailable
-from recollect.adapters.proxy.app import Proxy
-from recollect.adapters.proxy.dialects import Listening
-from recollect.testing.scripted import ScriptedAnswer, ScriptedServer, says
+from standfast import AsyncMemory, Memory, NotFound, Unavailable
+from standfast.adapters.proxy.app import Proxy
+from standfast.adapters.proxy.dialects import Listening
+from standfast.testing.scripted import ScriptedAnswer, ScriptedServer, says
 
 SCOPE = "user:ann"
 ASKED = [{"role": "system", "content": "Be kind"},
@@ -117,12 +117,12 @@ def test_X14_proxy_adds_the_packet_and_keeps_both_sides(
         answer = httpx2.post(
             f"{url}/v1/chat/completions",
             json={"model": "m", "messages": ASKED, "temperature": 0.3, "unknown_field": [1]},
-            headers={"authorization": "Bearer key", "x-recollect-session": "chat"},
+            headers={"authorization": "Bearer key", "x-standfast-session": "chat"},
             timeout=30,
         )
     assert answer.status_code == 200
     assert answer.json()["choices"][0]["message"]["content"] == "Green tea."
-    assert answer.headers["x-recollect"].startswith("on; memories=")
+    assert answer.headers["x-standfast"].startswith("on; memories=")
     (asked,) = upstream.requests
     body = asked.body
     assert body["unknown_field"] == [1]
@@ -131,7 +131,7 @@ def test_X14_proxy_adds_the_packet_and_keeps_both_sides(
     assert "coffee" not in json.dumps(body)
     assert body["messages"][2] == ASKED[1]
     assert asked.headers["authorization"] == "Bearer key"
-    assert "x-recollect-session" not in asked.headers
+    assert "x-standfast-session" not in asked.headers
     assert said(store, "chat") == [("user", "What tea do I like?"), ("assistant", "Green tea.")]
 
 
@@ -139,7 +139,7 @@ def test_X14_proxy_a_conversation_sent_again_is_kept_once(
     upstream: ScriptedServer, store: str
 ) -> None:
     upstream.script(says("Green tea."), says("At four."))
-    head = {"x-recollect-session": "chat"}
+    head = {"x-standfast-session": "chat"}
     with running(Proxy(address(upstream), opening(store), scope=SCOPE)) as url:
         where = f"{url}/v1/chat/completions"
         first = httpx2.post(where, json={"messages": ASKED}, headers=head, timeout=30).json()
@@ -157,7 +157,7 @@ def test_X14_proxy_a_stream_passes_byte_by_byte(upstream: ScriptedServer, store:
     upstream.script(scripted)
     with running(Proxy(address(upstream), opening(store), scope=SCOPE)) as url:
         body = {"messages": ASKED, "stream": True}
-        head = {"x-recollect-session": "s"}
+        head = {"x-standfast-session": "s"}
         with httpx2.stream(
             "POST", f"{url}/v1/chat/completions", json=body, headers=head, timeout=30
         ) as answer:
@@ -219,7 +219,7 @@ def test_X14_proxy_knows_responses(store: str, answer: str) -> None:
     proxy = Proxy("http://models.test", opening(store), scope=SCOPE, transport=transport)
     with running(proxy) as url:
         body = {"model": "m", "input": "What tea do I like?", "instructions": "Be kind"}
-        head = {"x-recollect-session": "r"}
+        head = {"x-standfast-session": "r"}
         got = httpx2.post(f"{url}/v1/responses", json=body, headers=head, timeout=30)
     assert got.text == answer
     (sent,) = seen
@@ -235,10 +235,10 @@ def test_X14_proxy_off_means_off(upstream: ScriptedServer, store: str) -> None:
         answer = httpx2.post(
             f"{url}/v1/chat/completions",
             json={"messages": ASKED},
-            headers={"x-recollect": "off", "x-recollect-session": "never"},
+            headers={"x-standfast": "off", "x-standfast-session": "never"},
             timeout=30,
         )
-    assert "x-recollect" not in answer.headers
+    assert "x-standfast" not in answer.headers
     assert upstream.requests[0].body == {"messages": ASKED}
     with Memory.open(store, background=False, embedder="none") as memory:
         assert memory.sessions(scope=SCOPE).items == ()
@@ -275,7 +275,7 @@ def test_X14_proxy_goes_on_without_a_memory(upstream: ScriptedServer) -> None:
     with running(Proxy(address(upstream), fails, scope=SCOPE)) as url:
         answer = httpx2.post(f"{url}/v1/chat/completions", json={"messages": ASKED}, timeout=30)
     assert answer.status_code == 200
-    assert answer.headers["x-recollect"] == "off; the disk is full"
+    assert answer.headers["x-standfast"] == "off; the disk is full"
     assert upstream.requests[0].body == {"messages": ASKED}
 
 
@@ -286,17 +286,17 @@ def test_X14_proxy_waits_only_so_long_for_memories(
         await asyncio.sleep(60)
         raise AssertionError
 
-    monkeypatch.setattr("recollect.adapters.proxy.app.PACKET_SECONDS", 0.2)
-    monkeypatch.setattr("recollect.adapters.proxy.app.DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr("standfast.adapters.proxy.app.PACKET_SECONDS", 0.2)
+    monkeypatch.setattr("standfast.adapters.proxy.app.DRAIN_SECONDS", 0.2)
     upstream.script(says("Quick."))
     with running(Proxy(address(upstream), hangs, scope=SCOPE)) as url:
         answer = httpx2.post(
             f"{url}/v1/chat/completions",
             json={"messages": ASKED},
-            headers={"x-recollect": "on"},
+            headers={"x-standfast": "on"},
             timeout=30,
         )
-    assert answer.headers["x-recollect"] == "off; the memory took too long"
+    assert answer.headers["x-standfast"] == "off; the memory took too long"
 
 
 def test_X14_proxy_says_that_the_model_server_is_away(store: str) -> None:
@@ -334,7 +334,7 @@ def test_X14_proxy_users_are_kept_apart(upstream: ScriptedServer, store: str) ->
             httpx2.post(
                 f"{url}/v1/chat/completions",
                 json={"messages": [{"role": "user", "content": text}]},
-                headers={"x-recollect-user": user, "x-recollect-session": "s"},
+                headers={"x-standfast-user": user, "x-standfast-session": "s"},
                 timeout=30,
             )
     assert "fridge" not in json.dumps(upstream.requests[1].body)
@@ -386,7 +386,7 @@ def test_X14_proxy_many_at_once_keep_both_sides(upstream: ScriptedServer, store:
             answer = httpx2.post(
                 f"{url}/v1/chat/completions",
                 json={"messages": [{"role": "user", "content": f"message {number}"}]},
-                headers={"x-recollect-session": f"s{number % 2}"},
+                headers={"x-standfast-session": f"s{number % 2}"},
                 timeout=60,
             )
             return answer.status_code
@@ -400,7 +400,7 @@ def test_X14_proxy_many_at_once_keep_both_sides(upstream: ScriptedServer, store:
 
 def test_X14_proxy_killed_it_is_started_again(upstream: ScriptedServer, store: str) -> None:
     """The command itself: killed while a client waits, it keeps what it had kept before."""
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "--store", store, "--embedder",
+    command = [sys.executable, "-m", "standfast.interfaces.cli", "--store", store, "--embedder",
                "none", "proxy", "--upstream", address(upstream), "--scope", SCOPE,
                "--port", "0"]  # fmt: skip
     for round_ in (1, 2):
@@ -409,7 +409,7 @@ def test_X14_proxy_killed_it_is_started_again(upstream: ScriptedServer, store: s
         assert process.stdout is not None
         with process.stdout as told:
             url = told.readline().split()[2]
-            head = {"x-recollect-session": "killed"}
+            head = {"x-standfast-session": "killed"}
             body = {"messages": [{"role": "user", "content": f"message {round_}"}]}
             where = f"{url}/v1/chat/completions"
             assert httpx2.post(where, json=body, headers=head, timeout=60).status_code == 200
@@ -451,7 +451,7 @@ def test_X14_proxy_serves_the_real_client(upstream: ScriptedServer, store: str) 
     upstream.script(says("Green tea."), events("Green ", "tea", "."))
     with running(Proxy(address(upstream), opening(store), scope=SCOPE)) as url:
         client = openai.OpenAI(base_url=f"{url}/v1", api_key="key", max_retries=0)
-        head = {"x-recollect-session": "real"}
+        head = {"x-standfast-session": "real"}
         whole = client.chat.completions.create(model="m", messages=ASKED, extra_headers=head)
         assert whole.choices[0].message.content == "Green tea."
         stream = client.chat.completions.create(
@@ -499,7 +499,7 @@ def test_X14_proxy_what_is_for_the_next_one_only_goes_no_further(store: str) -> 
 
     def model(request: httpx2.Request) -> httpx2.Response:
         seen.append(request.headers)
-        told = {"connection": "x-inner", "x-inner": "1", "x-outer": "1", "x-recollect": "forged"}
+        told = {"connection": "x-inner", "x-inner": "1", "x-outer": "1", "x-standfast": "forged"}
         return httpx2.Response(200, content=pieces(), headers=told)
 
     transport = httpx2.MockTransport(model)
@@ -509,7 +509,7 @@ def test_X14_proxy_what_is_for_the_next_one_only_goes_no_further(store: str) -> 
         answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=30)
     assert ("x-hop" in seen[0], "x-kept" in seen[0]) == (False, True)
     assert ("x-inner" in answer.headers, "x-outer" in answer.headers) == (False, True)
-    assert "x-recollect" not in answer.headers, "what the memory did, nobody else says"
+    assert "x-standfast" not in answer.headers, "what the memory did, nobody else says"
 
 
 @pytest.mark.parametrize("raw", [b'{"a": "' + b"x" * 400_000, b"data: " + b"x" * 400_000])

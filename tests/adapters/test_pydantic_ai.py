@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import NotFound
+from standfast import Memory
+from standfast.errors import NotFound
 from tests.adapters.killed import killed_writer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -31,7 +31,7 @@ def test_X14_pydantic_ai_memories_go_before_a_request(memory: Memory) -> None:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
 
-    from recollect.adapters.pydantic_ai import history_processor, keep_messages, memory_toolset
+    from standfast.adapters.pydantic_ai import history_processor, keep_messages, memory_toolset
 
     seen: list[str] = []
 
@@ -60,7 +60,7 @@ def test_X14_pydantic_ai_memories_go_before_a_request(memory: Memory) -> None:
     asyncio.run(scene())
     assert "Ann likes green tea" in seen[0]
     assert "coffee" not in str(seen)
-    packets = [one.count("dynamic_ref='recollect'") for one in seen]
+    packets = [one.count("dynamic_ref='standfast'") for one in seen]
     assert packets[0] == 1
     assert max(packets) == 1  # never the packet of an earlier request beside it
     kept = [(m.role, m.text) for m in memory.messages("chat", scope="user:ann").items]
@@ -73,7 +73,7 @@ def test_X14_pydantic_ai_memories_go_before_a_request(memory: Memory) -> None:
 def test_X14_pydantic_ai_many_at_once_keep_a_history_once(memory: Memory) -> None:
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-    from recollect.adapters.pydantic_ai import keep_messages
+    from standfast.adapters.pydantic_ai import keep_messages
 
     told = [ModelRequest(parts=[UserPromptPart(content=f"message {n}")]) for n in range(10)]
 
@@ -92,7 +92,7 @@ def test_X14_pydantic_ai_many_at_once_keep_a_history_once(memory: Memory) -> Non
 def test_X14_pydantic_ai_what_is_forgotten_goes_before_no_request(memory: Memory) -> None:
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-    from recollect.adapters.pydantic_ai import history_processor, keep_messages
+    from standfast.adapters.pydantic_ai import history_processor, keep_messages
 
     asked = [ModelRequest(parts=[UserPromptPart(content="What tea do I like?")])]
     processed = history_processor(memory, scope="user:ann")
@@ -106,7 +106,7 @@ def test_X14_pydantic_ai_what_is_forgotten_goes_before_no_request(memory: Memory
 
 WRITER = """
 from pydantic_ai.messages import ModelRequest, UserPromptPart
-from recollect.adapters.pydantic_ai import keep_messages
+from standfast.adapters.pydantic_ai import keep_messages
 async def write():
     told = []
     for number in range(10_000):

@@ -22,10 +22,10 @@ from langgraph.config import get_store
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from recollect import Memory
-from recollect.adapters.anthropic import RecollectMemoryTool
-from recollect.adapters.langgraph import RecollectStore
-from recollect.adapters.mem0 import Mem0Memory
+from standfast import Memory
+from standfast.adapters.anthropic import StandfastMemoryTool
+from standfast.adapters.langgraph import StandfastStore
+from standfast.adapters.mem0 import Mem0Memory
 from tests.adapters.killed import HEAD
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -78,7 +78,7 @@ def many_nodes() -> Any:
 
 
 def test_X14_langgraph_parallel_nodes_put_one_key(memory: Memory) -> None:
-    store = RecollectStore(memory)
+    store = StandfastStore(memory)
     graph = many_nodes().compile(store=store)
     for thread, before in (("one", 0), ("two", 7)):
         told = {"configurable": {"thread_id": thread}, "max_concurrency": WRITERS}
@@ -88,7 +88,7 @@ def test_X14_langgraph_parallel_nodes_put_one_key(memory: Memory) -> None:
 
 
 def test_X14_langgraph_parallel_nodes_put_one_key_asynchronously(memory: Memory) -> None:
-    store = RecollectStore(memory)
+    store = StandfastStore(memory)
     graph = many_nodes().compile(store=store)
     told = {"configurable": {"thread_id": "one"}}
     assert asyncio.run(graph.ainvoke({"count": 0}, told)) == {"count": WRITERS}
@@ -100,16 +100,16 @@ def test_X14_langgraph_every_put_and_delete_of_one_key_is_answered(memory: Memor
     """Each writer with a store object of its own, as web workers have it."""
 
     def write(number: int) -> None:
-        store = RecollectStore(memory)
+        store = StandfastStore(memory)
         if number % 5 == 0:
             store.delete(NOTES, "doc")
         else:
             store.put(NOTES, "doc", {"n": number})
 
-    RecollectStore(memory).put(NOTES, "doc", {"n": -1})
+    StandfastStore(memory).put(NOTES, "doc", {"n": -1})
     at_once(write)
-    RecollectStore(memory).put(NOTES, "doc", {"n": 0})
-    assert [one.value for one in RecollectStore(memory).search(NOTES)] == [{"n": 0}]
+    StandfastStore(memory).put(NOTES, "doc", {"n": 0})
+    assert [one.value for one in StandfastStore(memory).search(NOTES)] == [{"n": 0}]
 
 
 def test_X14_mem0_every_update_of_one_memory_is_kept(memory: Memory) -> None:
@@ -121,7 +121,7 @@ def test_X14_mem0_every_update_of_one_memory_is_kept(memory: Memory) -> None:
 
 
 def test_X14_memory_tool_every_edit_of_one_file_is_kept(memory: Memory) -> None:
-    tool = RecollectMemoryTool(memory, scope="user:ann")
+    tool = StandfastMemoryTool(memory, scope="user:ann")
     tool.call({"command": "create", "path": "/memories/log.md", "file_text": "start\n"})
 
     def insert(number: int) -> None:
@@ -143,9 +143,9 @@ def test_X14_writers_that_no_lock_keeps_apart_try_again(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in as many processes: nothing but the pauses between the attempts helps."""
-    monkeypatch.setattr("recollect.adapters.shelf.key_lock", lambda *_: nullcontext())
-    monkeypatch.setattr("recollect.adapters.mem0.key_lock", lambda *_: nullcontext())
-    store, mem0 = RecollectStore(memory), Mem0Memory(memory=memory)
+    monkeypatch.setattr("standfast.adapters.shelf.key_lock", lambda *_: nullcontext())
+    monkeypatch.setattr("standfast.adapters.mem0.key_lock", lambda *_: nullcontext())
+    store, mem0 = StandfastStore(memory), Mem0Memory(memory=memory)
     store.put(NOTES, "doc", {"n": -1})
     id_ = mem0.add("I like tea", user_id="ann", infer=False)["results"][0]["id"]
     at_once(lambda number: store.put(NOTES, "doc", {"n": number}), 32)
@@ -157,11 +157,11 @@ def test_X14_writers_that_no_lock_keeps_apart_try_again(
 def test_X14_a_key_that_never_comes_free_is_told(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect import Unavailable
-    from recollect.adapters import contention
+    from standfast import Unavailable
+    from standfast.adapters import contention
 
     monkeypatch.setattr(contention, "LOCK_SECONDS", 0.2)
-    store, entered, over = RecollectStore(memory), threading.Event(), threading.Event()
+    store, entered, over = StandfastStore(memory), threading.Event(), threading.Event()
 
     def hold() -> None:
         with store._shelf.lock("app:langgraph:ns:notes:ns:shared", '["notes", "shared", "doc"]'):
@@ -183,9 +183,9 @@ def test_X14_a_key_that_never_comes_free_is_told(
 
 FORKED = """
 import os, threading
-from recollect.adapters.contention import key_lock
-from recollect.errors import Unavailable
-from recollect.adapters.mem0 import Mem0Memory
+from standfast.adapters.contention import key_lock
+from standfast.errors import Unavailable
+from standfast.adapters.mem0 import Mem0Memory
 mem0 = Mem0Memory(memory=memory)
 id_ = mem0.add("I like tea", user_id="ann")["results"][0]["id"]
 entered, over = threading.Event(), threading.Event()

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGE = PROJECT / "src" / "recollect"
+PACKAGE = PROJECT / "src" / "standfast"
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -15,7 +15,7 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """src/recollect/stores/dict.py -> stores.dict; the package itself is ""."""
+    """src/standfast/stores/dict.py -> stores.dict; the package itself is ""."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -15,18 +15,18 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.caller import Caller
-from recollect.interfaces.cli import build_parser
-from recollect.interfaces.cli.options import COMMON
-from recollect.interfaces.cli.verbs import COMMANDS, NO_COMMAND
-from recollect.interfaces.client import RemoteMemory
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.models import ELSEWHERE
-from recollect.interfaces.mcp import memories, procedures
-from recollect.interfaces.mcp.server import _TOOLS, NO_TOOL, build_server
-from recollect.memory import AsyncMemory
-from recollect.memory.arguments import Argument, verb_names, verb_spec
-from recollect.memory.sync import Memory
+from standfast.interfaces.caller import Caller
+from standfast.interfaces.cli import build_parser
+from standfast.interfaces.cli.options import COMMON
+from standfast.interfaces.cli.verbs import COMMANDS, NO_COMMAND
+from standfast.interfaces.client import RemoteMemory
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.models import ELSEWHERE
+from standfast.interfaces.mcp import memories, procedures
+from standfast.interfaces.mcp.server import _TOOLS, NO_TOOL, build_server
+from standfast.memory import AsyncMemory
+from standfast.memory.arguments import Argument, verb_names, verb_spec
+from standfast.memory.sync import Memory
 
 ROUTES = {"export_to": "export", "import_from": "import"}
 every_verb = pytest.mark.parametrize("verb", verb_names())
@@ -182,9 +182,9 @@ def _every_tool_of_a_verb_takes_it(verb: str, argument: Argument) -> None:
 A_NEW_ARGUMENT = '''
 import asyncio, inspect, json
 from typing import Literal
-from recollect.access.rights import needs
-from recollect.memory import AsyncMemory
-from recollect.types import Answer
+from standfast.access.rights import needs
+from standfast.memory import AsyncMemory
+from standfast.types import Answer
 
 @needs("read")
 async def recall(self, query: str, *, mood: Literal["calm", "wild"] = "calm") -> Answer:
@@ -199,11 +199,11 @@ async def recall(self, query: str, *, mood: Literal["calm", "wild"] = "calm") ->
 recall.__wrapped__.__globals__.update(globals())
 AsyncMemory.recall = recall
 
-from recollect.interfaces.cli import build_parser
-from recollect.interfaces.client import RemoteMemory
-from recollect.interfaces.http import build_app
-from recollect.interfaces.mcp.server import build_server
-from recollect.memory.sync import Memory
+from standfast.interfaces.cli import build_parser
+from standfast.interfaces.client import RemoteMemory
+from standfast.interfaces.http import build_app
+from standfast.interfaces.mcp.server import build_server
+from standfast.memory.sync import Memory
 
 page = build_app("dict:", mcp=None).openapi()
 tools = {tool.name: tool for tool in asyncio.run(build_server(None).list_tools())}

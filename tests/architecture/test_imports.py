@@ -69,7 +69,7 @@ def found(wrong: Callable[[str, str], bool], *, references: bool = False) -> lis
     """ "module:line name" of every import (or mention) that is wrong."""
     look = referenced_names if references else imported_names
     return [
-        f"{module or 'recollect'}:{line} {name}"
+        f"{module or 'standfast'}:{line} {name}"
         for module, path in modules().items()
         for line, name in look(path)
         if wrong(module, name)
@@ -79,9 +79,9 @@ def found(wrong: Callable[[str, str], bool], *, references: bool = False) -> lis
 @pytest.mark.parametrize("edge", ["stores", "models.providers"])
 def test_stores_and_providers_know_only_the_contract(edge: str) -> None:
     def wrong(module: str, name: str) -> bool:
-        if not is_part_of(module, edge) or not is_part_of(name, "recollect"):
+        if not is_part_of(module, edge) or not is_part_of(name, "standfast"):
             return False
-        inside = name.removeprefix("recollect").removeprefix(".")
+        inside = name.removeprefix("standfast").removeprefix(".")
         return not is_part_of(inside, edge, *KNOWN_AT_THE_EDGE)
 
     assert found(wrong) == []
@@ -112,7 +112,7 @@ def test_what_every_store_shares_knows_no_driver(room: str) -> None:
 
     def wrong(module: str, name: str) -> bool:
         top = name.split(".")[0]
-        ours = is_part_of(name, "recollect") and not is_part_of(name, "recollect.stores.sqlite")
+        ours = is_part_of(name, "standfast") and not is_part_of(name, "standfast.stores.sqlite")
         known = top in sys.stdlib_module_names or top in ("numpy", "simsimd")
         return is_part_of(module, room) and not (ours or known)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import recollect
+import standfast
 from tests.architecture.source import imported_names, is_part_of, modules
 
 # The facade and the surfaces on it that others made known; who may do what; the values; how a
@@ -10,7 +10,7 @@ from tests.architecture.source import imported_names, is_part_of, modules
 KNOWN = (
     "memory", "adapters", "access", "types", "errors", "wiring", "settings", "interfaces", "compat",
 )  # fmt: skip
-PUBLIC = {f"recollect.{name}" for name in (*recollect.__all__, "__version__")}
+PUBLIC = {f"standfast.{name}" for name in (*standfast.__all__, "__version__")}
 
 # A workspace of Markdown files is a second store, kept equal to the first commit by commit: half of
 # it belongs below the facade. Until that half has moved, this is all it may know, and no more.
@@ -25,9 +25,9 @@ def deeper(room: str) -> dict[str, str]:
     found = {}
     for module, path in modules().items():
         for line, name in imported_names(path) if is_part_of(module, room) else ():
-            if not is_part_of(name, "recollect") or name in PUBLIC:
+            if not is_part_of(name, "standfast") or name in PUBLIC:
                 continue
-            if not is_part_of(name, *(f"recollect.{one}" for one in KNOWN)):
+            if not is_part_of(name, *(f"standfast.{one}" for one in KNOWN)):
                 found[f"{module}:{line} {name}"] = name.split(".")[1]
     return found
 

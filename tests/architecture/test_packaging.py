@@ -118,9 +118,9 @@ def test_the_wheel_runs_the_tutorial_in_a_clean_environment(tmp_path: Path) -> N
     (site / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")
     tutorial = text_of("docs/tutorial/first-session.md")
     code = "\n".join(block.code for block in blocks_of(tutorial) if block.language == "python")
-    code += f"\nimport recollect; assert recollect.__file__.startswith({str(home)!r})"
+    code += f"\nimport standfast; assert standfast.__file__.startswith({str(home)!r})"
     environ = {"PATH": f"{home / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    for command in ([str(python), "-c", code], [str(home / "bin" / "recollect"), "--version"]):
+    for command in ([str(python), "-c", code], [str(home / "bin" / "standfast"), "--version"]):
         done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,4 @@
-"""What `import recollect` offers, and what it costs."""
+"""What `import standfast` offers, and what it costs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-import recollect
+import standfast
 from tests.architecture.source import PROJECT
 
 HEAVY = (
@@ -29,23 +29,23 @@ NAMES_MAX = 24
 
 
 def test_the_public_names_are_sorted_and_few() -> None:
-    names = recollect.__all__
+    names = standfast.__all__
     assert list(names) == sorted(set(names))
     assert len(names) <= NAMES_MAX, "about twenty public names; the rest is imported by module"
-    assert {"AsyncMemory", "Memory", "RecollectError"} <= set(names)
+    assert {"AsyncMemory", "Memory", "StandfastError"} <= set(names)
 
 
-@pytest.mark.parametrize("name", recollect.__all__)
+@pytest.mark.parametrize("name", standfast.__all__)
 def test_a_public_name_is_there_and_documented(name: str) -> None:
-    assert getattr(recollect, name) is not None
-    assert name in dir(recollect)
+    assert getattr(standfast, name) is not None
+    assert name in dir(standfast)
     library = (PROJECT / "docs" / "reference" / "library.md").read_text("utf-8")
     assert f"`{name}" in library, f"{name} is missing in docs/reference/library.md"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
-        recollect.no_such_name  # noqa: B018
+        standfast.no_such_name  # noqa: B018
 
 
 def loaded_by(code: str) -> set[str]:
@@ -60,8 +60,8 @@ def loaded_by(code: str) -> set[str]:
 
 HELP = """
 import sys
-from recollect.interfaces.cli import main
-sys.argv = ["recollect", "--help"]
+from standfast.interfaces.cli import main
+sys.argv = ["standfast", "--help"]
 try:
     main()
 except SystemExit as end:
@@ -69,7 +69,7 @@ except SystemExit as end:
 """
 
 
-@pytest.mark.parametrize("code", ["import recollect", HELP], ids=["import", "help"])
+@pytest.mark.parametrize("code", ["import standfast", HELP], ids=["import", "help"])
 def test_a_first_look_loads_nothing_heavy(code: str) -> None:
     assert loaded_by(code).isdisjoint(HEAVY), "import it where it is used, not at the top"
 

@@ -11,8 +11,8 @@ from tests.architecture import source
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(source, "PACKAGE", tmp_path / "recollect")
-    path = tmp_path / "recollect" / "stores" / "probe.py"
+    monkeypatch.setattr(source, "PACKAGE", tmp_path / "standfast")
+    path = tmp_path / "standfast" / "stores" / "probe.py"
     path.parent.mkdir(parents=True)
     return path
 
@@ -41,10 +41,10 @@ def test_a_mention_is_written_in_full(module: Path, text: str, name: str) -> Non
     ("text", "name"),
     [
         ("import numpy.linalg", "numpy.linalg"),
-        ("from recollect import ports", "recollect.ports"),
-        ("from .. import memory", "recollect.memory"),
-        ("from ..memory import Memory", "recollect.memory.Memory"),
-        ("from . import index", "recollect.stores.index"),
+        ("from standfast import ports", "standfast.ports"),
+        ("from .. import memory", "standfast.memory"),
+        ("from ..memory import Memory", "standfast.memory.Memory"),
+        ("from . import index", "standfast.stores.index"),
         ("def f():\n    import apsw", "apsw"),
     ],
 )

@@ -11,9 +11,9 @@ from zipfile import ZipFile
 
 import pytest
 
-import recollect
-from recollect.models.providers.minilm import box
+import standfast
 from scripts import release
+from standfast.models.providers.minilm import box
 from tests.architecture.source import PROJECT
 
 EPOCH = 1_763_000_000
@@ -31,9 +31,9 @@ def test_the_version_is_in_one_place() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
     assert "version" not in project
     assert "version" in project["dynamic"]
-    said = f'"{recollect.__version__}"'
+    said = f'"{standfast.__version__}"'
     places = [path for path in (PROJECT / "src").rglob("*.py") if said in path.read_text("utf-8")]
-    assert places == [PROJECT / "src" / "recollect" / "__init__.py"]
+    assert places == [PROJECT / "src" / "standfast" / "__init__.py"]
 
 
 def test_the_bill_of_materials_names_every_pin_with_its_hashes() -> None:
@@ -65,8 +65,8 @@ def test_a_release_is_complete_and_the_same_bytes_twice(tmp_path: Path) -> None:
         (name for name in files if name.endswith((".whl", ".gz"))),
         key=lambda name: ("model" in name, name.endswith(".whl")),
     )
-    assert recollect.__version__ in wheel
-    weights = ZipFile(files[model]).read(f"recollect_model/{box.GRAPH}")
+    assert standfast.__version__ in wheel
+    weights = ZipFile(files[model]).read(f"standfast_model/{box.GRAPH}")
     assert hashlib.sha256(weights).hexdigest() == box.SHA256[box.GRAPH]
     with tarfile.open(files[sdist]) as packed:
         inside = packed.getnames()

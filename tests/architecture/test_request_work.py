@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from recollect.access import keys
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.protocol import WholeAnswers
-from recollect.memory import AsyncMemory
-from recollect.settings import Settings
+from standfast.access import keys
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.protocol import WholeAnswers
+from standfast.memory import AsyncMemory
+from standfast.settings import Settings
 from tests.architecture.source import PACKAGE
 
 AROUND = tuple(str(PACKAGE / name) for name in ("interfaces", "access"))

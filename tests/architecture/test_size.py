@@ -54,6 +54,6 @@ def test_the_list_of_exceptions_is_minimal() -> None:
     assert all(ALLOWED.values()), "an exception needs its reason"
 
 
-@pytest.mark.parametrize("folder", ["src/recollect", "tests"])
+@pytest.mark.parametrize("folder", ["src/standfast", "tests"])
 def test_the_check_sees_the_code(folder: str) -> None:
     assert any(path.is_relative_to(PROJECT / folder) for path in CHECKED)

@@ -18,8 +18,8 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import Memory, engine
 from scripts.gates.project import budgets
+from standfast import Memory, engine
 from tests.architecture.source import PACKAGE
 from tests.architecture.statements import is_of_a_verb
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import apsw
 import pytest
 
-from recollect import Memory
-from recollect.stores import rows
+from standfast import Memory
+from standfast.stores import rows
 from tests.architecture.source import PACKAGE
 from tests.architecture.statements import is_of_a_verb
 

@@ -60,8 +60,8 @@ def test_every_part_answers_with_a_table(report: Report, parts: list[str]) -> No
 def test_what_does_not_depend_on_the_clock_holds(report: Report) -> None:
     held = {claim.what: claim.met for claim in report.claims}
     assert held["the 12 truly nearest vectors found"]
-    assert held["import recollect loads no numpy, server or model library"]
-    assert held["recollect --help loads no numpy, server or model library"]
+    assert held["import standfast loads no numpy, server or model library"]
+    assert held["standfast --help loads no numpy, server or model library"]
 
 
 def test_the_report_can_be_kept_and_shown(report: Report, parts: list[str], tmp_path: Path) -> None:

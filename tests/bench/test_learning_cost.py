@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.billing import Bill, exchanges_of, ours, sessions_of, tokens_of, two_calls
 from bench.talk import SESSION_MESSAGES, conversation
-from recollect.models.prompts import extract
+from standfast.models.prompts import extract
 
 TURNS = conversation(3 * SESSION_MESSAGES)
 

@@ -28,7 +28,7 @@ def test_the_page_is_what_was_recorded(tmp_path: Path) -> None:
 def test_the_chart_has_a_line_and_a_colour_for_each_program() -> None:
     drawn = page.series(RECORDED)
     names = {one.name for one in drawn}
-    assert names >= {"recollect", "sqlite-vec + FTS5", "Chroma", "mem0"}
+    assert names >= {"standfast", "sqlite-vec + FTS5", "Chroma", "mem0"}
     root = ElementTree.fromstring(draw(drawn))
     lines = [one for one in root.iter() if one.tag.endswith("polyline")]
     assert len({one.get("stroke") for one in lines}) == len(names)
@@ -43,7 +43,7 @@ def test_the_chart_has_a_line_and_a_colour_for_each_program() -> None:
 def test_a_target_says_by_how_much_it_is_missed(ours: float, said: str) -> None:
     about = {"records": 1000, "scopes": 1, "p95": 0.01}
     asked = [
-        {**about, "peer": "recollect", "way": "recall", "program": "recollect", "median": ours},
+        {**about, "peer": "standfast", "way": "recall", "program": "standfast", "median": ours},
         {**about, "peer": "sqlitevec", "way": "hybrid", "program": "s", "median": 0.004},
     ]
     for one in asked:

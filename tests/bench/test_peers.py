@@ -1,4 +1,4 @@
-"""The benchmark beside other programs: its own parts, with recollect as the only peer, because
+"""The benchmark beside other programs: its own parts, with standfast as the only peer, because
 the others have to be downloaded."""
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bench.peers import embedding, float32, venvs
 from bench.peers.__main__ import PAGE, build_parser, main
 from bench.peers.adapters.sqlitevec import joined
 from bench.peers.material import PLANTED, QUESTIONS, Material, read_questions, write_questions
-from bench.peers.peers import LARGE, PEERS, RECOLLECT, SEVERAL, SMALL, Job, jobs
+from bench.peers.peers import LARGE, PEERS, SEVERAL, SMALL, STANDFAST, Job, jobs
 from bench.peers.report import result
 from bench.peers.running import MeasuringError, Run, process
 from bench.report import BEGIN, END
-from recollect.models.providers.minilm import weights
+from standfast.models.providers.minilm import weights
 
 PINS = sorted(venvs.HERE.glob("*.txt"))
 RECORDS = 600
@@ -71,21 +71,21 @@ def test_too_few_records_are_refused() -> None:
         Material(100, 1)
 
 
-def test_every_size_has_recollect_beside_its_peers() -> None:
+def test_every_size_has_standfast_beside_its_peers() -> None:
     listed = list(jobs())
     assert len({job.key for job in listed}) == len(listed)
-    ours = {(job.records, job.scopes) for job in listed if job.peer is RECOLLECT}
+    ours = {(job.records, job.scopes) for job in listed if job.peer is STANDFAST}
     for job in listed:
         assert (job.records, job.scopes) in ours, job.key
     assert {(max(LARGE), SEVERAL), (max(SMALL), SEVERAL)} <= ours
-    assert {job.peer.name for job in jobs(only=["recollect", "chroma"])} == {"recollect", "chroma"}
+    assert {job.peer.name for job in jobs(only=["standfast", "chroma"])} == {"standfast", "chroma"}
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """recollect in processes of its own, as every peer is."""
+    """standfast in processes of its own, as every peer is."""
     run = Run(tmp_path_factory.mktemp("peers"), "tiny", lambda _: None, rounds=1)
-    run.measure(Job(RECOLLECT, RECORDS, 2))
+    run.measure(Job(STANDFAST, RECORDS, 2))
     return run
 
 
@@ -95,7 +95,7 @@ def test_a_job_measures_writing_and_asking(measured: Run) -> None:
     assert found["writes_per_second"] > 0
     assert found["observed_per_second"] > 0
     assert found["disk"] > 100_000
-    assert found["ways"]["store"]["exact"] == 1.0, "recollect's search is exact"
+    assert found["ways"]["store"]["exact"] == 1.0, "standfast's search is exact"
     assert found["ways"]["recall"]["recall"] > 0.9
     assert [path.name for path in measured.folder.iterdir()] == ["run-tiny.json"], "no files stay"
 
@@ -135,8 +135,8 @@ def fake(median: float, recall: float = 0.9) -> dict[str, Any]:
 
 
 def test_a_claim_needs_speed_and_recall() -> None:
-    listed = [job for job in jobs() if job.peer.name in ("recollect", "chroma", "mem0")]
-    done = {job.key: fake(0.01 if job.peer is RECOLLECT else 0.2) for job in listed}
+    listed = [job for job in jobs() if job.peer.name in ("standfast", "chroma", "mem0")]
+    done = {job.key: fake(0.01 if job.peer is STANDFAST else 0.2) for job in listed}
     claims = {claim.what: claim for claim in result(listed, done).claims}
     assert claims["100,000 records: recall beside Chroma, vector only, a collection per scope"].met
     assert claims["20,000 records: recall beside mem0, search"].met
@@ -162,12 +162,12 @@ def test_tables_hold_and_failures_are_said() -> None:
 
 def test_after_the_deadline_nothing_begins(tmp_path: Path) -> None:
     run = Run(tmp_path, "tiny", lambda _: None, deadline=0.0)
-    listed = list(jobs((1000,), ["recollect", "mem0"]))
+    listed = list(jobs((1000,), ["standfast", "mem0"]))
     for job in listed:
         run.measure(job)
     embedding.measure(run, 10)
     assert run.done == {}
-    done = {"recollect/1000/1": fake(0.01)}
+    done = {"standfast/1000/1": fake(0.01)}
     notes = " ".join(table.note for table in result(listed, done).tables)
     assert "Not measured for want of time: mem0." in notes
 
@@ -248,7 +248,7 @@ def test_the_plain_float32_loop_gives_the_vectors_of_the_model(tmp_path: Path) -
     assert found["texts"] > 0
     import asyncio
 
-    from recollect.models.providers.minilm.model import MiniLmEmbedder
+    from standfast.models.providers.minilm.model import MiniLmEmbedder
 
     ours = np.asarray(asyncio.run(MiniLmEmbedder(built).embed(texts)))
     assert (ours * np.load(tmp_path / "plain.npy")).sum(axis=1).min() > 0.985
@@ -260,4 +260,4 @@ def test_a_missing_model_is_said_in_the_report(
     monkeypatch.setattr(embedding, "model_folder", lambda _: tmp_path / "nowhere")
     run = Run(tmp_path, "tiny", lambda _: None)
     embedding.measure(run, 10)
-    assert "recollect model pull" in run.done["embedding"]["error"]
+    assert "standfast model pull" in run.done["embedding"]["error"]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from bench.parts.learning import EARLIER, _message
 from bench.talk import conversation
-from recollect.text.claims import extract
-from recollect.types import Message
+from standfast.text.claims import extract
+from standfast.types import Message
 
 MESSAGES = 240
 CALLS_MAX = 1050  # of functions, for each message and the four before it; 850 when this was written

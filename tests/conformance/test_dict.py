@@ -1,6 +1,6 @@
-from recollect.ports import Store
-from recollect.stores.dict import DictStore
-from recollect.testing import StoreContract
+from standfast.ports import Store
+from standfast.stores.dict import DictStore
+from standfast.testing import StoreContract
 
 
 class TestDictStore(StoreContract):

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from recollect.errors import Unavailable
-from recollect.ports import Store
-from recollect.testing import StoreContract
-from recollect.testing.folder import FolderStore
-from recollect.testing.harness import failure
-from recollect.testing.statemachine import store_machine
+from standfast.errors import Unavailable
+from standfast.ports import Store
+from standfast.testing import StoreContract
+from standfast.testing.folder import FolderStore
+from standfast.testing.harness import failure
+from standfast.testing.statemachine import store_machine
 
 
 class TestFolderStore(StoreContract):

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.ports import NativeArms, Store
-from recollect.scopes import root_of
-from recollect.stores.dict import DictStore
-from recollect.testing import StoreContract
-from recollect.testing.approximate import ApproximateStore
-from recollect.testing.clauses.quality import QualityClauses
-from recollect.testing.values import ROOT
-from recollect.types import Hit, Search
+from standfast.ports import NativeArms, Store
+from standfast.scopes import root_of
+from standfast.stores.dict import DictStore
+from standfast.testing import StoreContract
+from standfast.testing.approximate import ApproximateStore
+from standfast.testing.clauses.quality import QualityClauses
+from standfast.testing.values import ROOT
+from standfast.types import Hit, Search
 
 
 class TestApproximateStore(StoreContract):

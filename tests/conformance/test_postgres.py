@@ -9,20 +9,20 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.testing import StoreContract
-from recollect.testing.clauses.quality import QualityClauses
-from recollect.testing.clauses.scopes import ScopeClauses
-from recollect.testing.clauses.search import (
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
+from standfast.testing import StoreContract
+from standfast.testing.clauses.quality import QualityClauses
+from standfast.testing.clauses.scopes import ScopeClauses
+from standfast.testing.clauses.search import (
     FilterClauses,
     KeywordClauses,
     ScriptClauses,
     VectorClauses,
 )
-from recollect.testing.clauses.surroundings import SurroundingsClauses
-from recollect.testing.clauses.times import TwoAxesClauses
-from recollect.testing.statemachine import store_machine
+from standfast.testing.clauses.surroundings import SurroundingsClauses
+from standfast.testing.clauses.times import TwoAxesClauses
+from standfast.testing.statemachine import store_machine
 from tests import postgres
 from tests.conformance.test_sqlite import KEPT_IN
 
@@ -31,7 +31,7 @@ def damage_all(db: psycopg.Connection[Any], old: str, new: str) -> None:
     """Wherever this text is kept, another stands."""
     for table, column in KEPT_IN:
         db.execute(
-            f"UPDATE recollect.{table} SET {column} = replace({column}::text, %s, %s)"
+            f"UPDATE standfast.{table} SET {column} = replace({column}::text, %s, %s)"
             f"::{'text' if column == 'text' else 'json'} WHERE {column}::text LIKE %s",
             (old, new, f"%{old}%"),
         )
@@ -57,7 +57,7 @@ class TestPostgresStore(StoreContract):
         return await PostgresStore.open(self.address)
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
-        return "recollect.stores.postgres:PostgresStore.open", self.address
+        return "standfast.stores.postgres:PostgresStore.open", self.address
 
     async def reopen(self, store: Store) -> Store:  # noqa: ARG002
         return await PostgresStore.open(self.address)

@@ -5,23 +5,23 @@ from itertools import count
 
 import pytest
 
-from recollect.ports import Store
-from recollect.stores.redis import RedisStore
-from recollect.testing import StoreContract
-from recollect.testing.clauses.erasure import EraseClauses
-from recollect.testing.clauses.handles import HandleClauses
-from recollect.testing.clauses.quality import QualityClauses
-from recollect.testing.clauses.scopes import ScopeClauses
-from recollect.testing.clauses.search import (
+from standfast.ports import Store
+from standfast.stores.redis import RedisStore
+from standfast.testing import StoreContract
+from standfast.testing.clauses.erasure import EraseClauses
+from standfast.testing.clauses.handles import HandleClauses
+from standfast.testing.clauses.quality import QualityClauses
+from standfast.testing.clauses.scopes import ScopeClauses
+from standfast.testing.clauses.search import (
     FilterClauses,
     KeywordClauses,
     ScriptClauses,
     VectorClauses,
 )
-from recollect.testing.clauses.surroundings import SurroundingsClauses
-from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
-from recollect.testing.clauses.truth import TruthClauses
-from recollect.testing.harness import Contract
+from standfast.testing.clauses.surroundings import SurroundingsClauses
+from standfast.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from standfast.testing.clauses.truth import TruthClauses
+from standfast.testing.harness import Contract
 from tests import keyspace
 from tests.redis import Cluster, fresh_address
 
@@ -40,7 +40,7 @@ class OnRedis(Contract):
         return await RedisStore.open(self.address)
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
-        return "recollect.stores.redis:RedisStore.open", self.address
+        return "standfast.stores.redis:RedisStore.open", self.address
 
     async def damage(self, store: Store, old: str, new: str) -> bool:
         return await keyspace.damage(store, old, new)

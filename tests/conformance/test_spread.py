@@ -8,17 +8,17 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from recollect.errors import Incompatible, Invalid
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres.spread import TABLES, spread
-from recollect.testing import StoreContract
-from recollect.testing.clauses.atomicity import AtomicityClauses
-from recollect.testing.clauses.commits import WritingClauses
-from recollect.testing.clauses.erasure import EraseClauses
-from recollect.testing.clauses.sessions import SessionClauses
-from recollect.testing.harness import Contract
-from recollect.testing.values import make_record, one_record, put
+from standfast.errors import Incompatible, Invalid
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
+from standfast.stores.postgres.spread import TABLES, spread
+from standfast.testing import StoreContract
+from standfast.testing.clauses.atomicity import AtomicityClauses
+from standfast.testing.clauses.commits import WritingClauses
+from standfast.testing.clauses.erasure import EraseClauses
+from standfast.testing.clauses.sessions import SessionClauses
+from standfast.testing.harness import Contract
+from standfast.testing.values import make_record, one_record, put
 from tests import postgres
 from tests.conformance.test_postgres import damage_all
 
@@ -38,10 +38,10 @@ def emptied(address: str) -> None:
     with psycopg.connect(address, autocommit=True) as db:
         local = db.execute(
             "SELECT relname FROM pg_class WHERE relkind = 'r'"
-            " AND relnamespace = 'recollect'::regnamespace"
+            " AND relnamespace = 'standfast'::regnamespace"
         )
         tables = [name for (name,) in local if name not in ("migration", "meta")]
-        db.execute(";".join(f"DELETE FROM recollect.{table}" for table in tables))
+        db.execute(";".join(f"DELETE FROM standfast.{table}" for table in tables))
 
 
 class OnSpread(Contract):
@@ -62,7 +62,7 @@ class OnSpread(Contract):
         return await PostgresStore.open(self.address)
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
-        return "recollect.stores.postgres:PostgresStore.open", self.address
+        return "standfast.stores.postgres:PostgresStore.open", self.address
 
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         with psycopg.connect(self.address, autocommit=True) as db:
@@ -105,9 +105,9 @@ def test_X18_roots_lie_on_different_shards_and_none_on_two(databases: Spread) ->
         held: list[set[str]] = []
         for shard in shards:
             with psycopg.connect(shard) as db:
-                held.append({name for (name,) in db.execute("SELECT name FROM recollect.root")})
+                held.append({name for (name,) in db.execute("SELECT name FROM standfast.root")})
                 for table in set(TABLES) - {"root"}:
-                    rows = db.execute(f"SELECT DISTINCT root FROM recollect.{table}")
+                    rows = db.execute(f"SELECT DISTINCT root FROM standfast.{table}")
                     assert {root for (root,) in rows} <= held[-1]
         assert sum(map(len, held)) == len(set.union(*held)) == 12
         assert sum(map(bool, held)) > 1
@@ -127,7 +127,7 @@ def test_X18_what_cannot_be_spread_is_refused(databases: Spread) -> None:
     with postgres.database() as address:
         store = asyncio.run(_with_a_record(address))
         assert store
-        with pytest.raises(Incompatible, match=r"holds memories already.*recollect migrate"):
+        with pytest.raises(Incompatible, match=r"holds memories already.*standfast migrate"):
             spread(address, shards)
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.ports import Store
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing import StoreContract
+from standfast.ports import Store
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing import StoreContract
 
 # Where a text may be kept.
 KEPT_IN = (
@@ -30,7 +30,7 @@ class TestSqliteStore(StoreContract):
         return await SqliteStore.open(self.path)
 
     def elsewhere(self, store: Store) -> tuple[str, str]:  # noqa: ARG002
-        return "recollect.stores.sqlite:SqliteStore.open", str(self.path)
+        return "standfast.stores.sqlite:SqliteStore.open", str(self.path)
 
     async def damage(self, store: Store, old: str, new: str) -> bool:  # noqa: ARG002
         db = apsw.Connection(str(self.path))

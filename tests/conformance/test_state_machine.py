@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from recollect.ports import Store
-from recollect.stores.dict import DictStore
-from recollect.stores.redis import RedisStore
-from recollect.stores.sqlite import SqliteStore
-from recollect.stores.surreal import SurrealStore
-from recollect.testing.statemachine import store_machine
-from recollect.types import Batch
+from standfast.ports import Store
+from standfast.stores.dict import DictStore
+from standfast.stores.redis import RedisStore
+from standfast.stores.sqlite import SqliteStore
+from standfast.stores.surreal import SurrealStore
+from standfast.testing.statemachine import store_machine
+from standfast.types import Batch
 from tests.redis import fresh_address
 
 

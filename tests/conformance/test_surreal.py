@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect.ports import Store
-from recollect.stores.surreal import SurrealStore
-from recollect.testing import StoreContract
-from recollect.testing.clauses.commits import WritingClauses
-from recollect.testing.clauses.erasure import EraseClauses
-from recollect.testing.clauses.quality import QualityClauses
-from recollect.testing.clauses.scopes import ScopeClauses
-from recollect.testing.clauses.search import (
+from standfast.ports import Store
+from standfast.stores.surreal import SurrealStore
+from standfast.testing import StoreContract
+from standfast.testing.clauses.commits import WritingClauses
+from standfast.testing.clauses.erasure import EraseClauses
+from standfast.testing.clauses.quality import QualityClauses
+from standfast.testing.clauses.scopes import ScopeClauses
+from standfast.testing.clauses.search import (
     FilterClauses,
     KeywordClauses,
     ScriptClauses,
     VectorClauses,
 )
-from recollect.testing.clauses.surroundings import SurroundingsClauses
-from recollect.testing.clauses.times import ExpiryClauses, TwoAxesClauses
-from recollect.testing.clauses.truth import TruthClauses
-from recollect.testing.harness import Contract
-from recollect.types import Hit, Search
+from standfast.testing.clauses.surroundings import SurroundingsClauses
+from standfast.testing.clauses.times import ExpiryClauses, TwoAxesClauses
+from standfast.testing.clauses.truth import TruthClauses
+from standfast.testing.harness import Contract
+from standfast.types import Hit, Search
 from tests import keyspace
 from tests.surreal import StandIn
 

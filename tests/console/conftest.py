@@ -14,7 +14,7 @@ from tests.tracebacks import piped_tracebacks, pytest_runtest_makereport
 
 __all__ = ["piped_tracebacks", "pytest_runtest_makereport"]
 
-CHROMIUM = os.environ.get("RECOLLECT_CHROMIUM") or shutil.which("chromium") or ""
+CHROMIUM = os.environ.get("STANDFAST_CHROMIUM") or shutil.which("chromium") or ""
 ARGUMENTS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -27,7 +27,7 @@ AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 def browser() -> Iterator[Any]:
     """Of this module alone: Playwright's loop must not be running when other tests want one."""
     if not CHROMIUM:
-        pytest.skip("no Chromium here: apt-get install chromium, or set RECOLLECT_CHROMIUM")
+        pytest.skip("no Chromium here: apt-get install chromium, or set STANDFAST_CHROMIUM")
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not here")
     with api.sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))

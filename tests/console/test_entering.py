@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.access import keys
-from recollect.access.codes import make_code
+from standfast.access import keys
+from standfast.access.codes import make_code
 from tests.console.world import Console
 from tests.serving import Served, served
 

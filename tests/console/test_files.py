@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.console import POLICY, console_files
+from standfast.interfaces.console import POLICY, console_files
 from tests.architecture.source import PACKAGE
 from tests.serving import served
 

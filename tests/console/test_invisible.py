@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import recollect.interfaces.console
-from recollect.types.invisible import shown
+import standfast.interfaces.console
+from standfast.types.invisible import shown
 
-MODULE = Path(recollect.interfaces.console.__file__).parent / "static" / "invisible.js"
+MODULE = Path(standfast.interfaces.console.__file__).parent / "static" / "invisible.js"
 PROGRAM = f"""
 import {{ shown }} from {json.dumps(MODULE.as_uri())};
 let given = "";

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from recollect.access.codes import make_code
-from recollect.interfaces.http import first_start
-from recollect.interfaces.http.first_start import Keeping, admit, console_link, greeting
-from recollect.interfaces.http.secret_files import delete_expired, write_secret
-from recollect.settings import Settings
-from recollect.types import ALL_RIGHTS
+from standfast.access.codes import make_code
+from standfast.interfaces.http import first_start
+from standfast.interfaces.http.first_start import Keeping, admit, console_link, greeting
+from standfast.interfaces.http.secret_files import delete_expired, write_secret
+from standfast.settings import Settings
+from standfast.types import ALL_RIGHTS
 from tests.serving import Served, served
 
 httpx = pytest.importorskip("httpx2")
@@ -59,7 +59,7 @@ def test_X15_a_code_opens_once(server: Served) -> None:
         assert one.post("/v1/login", json={"code": code}).status_code == 201
         refused = other.post("/v1/login", json={"code": code})
         assert refused.status_code == 401
-        assert "recollect console" in refused.json()["detail"]
+        assert "standfast console" in refused.json()["detail"]
 
 
 def test_X15_a_code_lasts_ten_minutes(server: Served, clock: Clock) -> None:
@@ -148,8 +148,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where temporary files go, with some that are no business of ours."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "target").write_text("#code=")
-    (tmp_path / "recollect-console-link.txt").symlink_to(tmp_path / "target")
-    (tmp_path / "recollect-notes.txt").write_text("#code=")
+    (tmp_path / "standfast-console-link.txt").symlink_to(tmp_path / "target")
+    (tmp_path / "standfast-notes.txt").write_text("#code=")
     return tmp_path
 
 
@@ -157,8 +157,8 @@ def written(folder: Path) -> set[str]:
     """What lies there beside what is no business of ours."""
     return {one.name for one in folder.iterdir()} - {
         "target",
-        "recollect-console-link.txt",
-        "recollect-notes.txt",
+        "standfast-console-link.txt",
+        "standfast-notes.txt",
     }
 
 
@@ -183,7 +183,7 @@ def test_X15_files_with_secrets_are_deleted_when_they_have_expired(temporary: Pa
         Path(write_secret("console", "http://127.0.0.1:4777/#code=x")),
         Path(write_secret("admin-key", "rck_x")),
     )
-    for path in (link, key, temporary / "recollect-notes.txt"):
+    for path in (link, key, temporary / "standfast-notes.txt"):
         os.utime(path, (time.time() - 601,) * 2)
     delete_expired()
     assert written(temporary) == {key.name}

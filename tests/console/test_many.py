@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect.types import Batch, Record
+from standfast.types import Batch, Record
 from tests.console.world import SCREENS, Console
 from tests.serving import Served, served
 

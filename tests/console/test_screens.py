@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from recollect.access.codes import make_code
+from standfast.access.codes import make_code
 from tests.console.conftest import AXE
 from tests.console.world import ANN, SCREENS, TEAM, Console, console, fill, fill_hostile, with_data
 from tests.serving import Served, served

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.http.routes import streams
-from recollect.memory import stream
+from standfast.interfaces.http.routes import streams
+from standfast.memory import stream
 from tests.serving import Served, served
 
 httpx = pytest.importorskip("httpx2")
@@ -105,7 +105,7 @@ def test_X15_a_revoked_key_hears_no_more(server: Served) -> None:
 
 
 def test_X15_a_pruned_journal_is_told_as_a_gap(server: Served) -> None:
-    from recollect.types import Batch
+    from standfast.types import Batch
 
     key = server.key()
     for n in range(3):

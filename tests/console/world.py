@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from recollect.memory import AsyncMemory
+from standfast.memory import AsyncMemory
 from tests.console.conftest import PATIENCE
 from tests.serving import Served
 

@@ -41,7 +41,7 @@ class Block:
     @property
     def runs(self) -> bool:
         if self.language == "console":
-            return self.code.startswith("$ recollect") and not self.not_run
+            return self.code.startswith("$ standfast") and not self.not_run
         return self.language == "python" and not self.not_run
 
 

@@ -18,7 +18,7 @@ from tests.docs.pages import PAGES, PROJECT, Block, blocks_of, commands_of, matc
 COMMAND_SECONDS_MAX = 60
 COMMAND = """\
 import sys
-from recollect.interfaces.cli import main
+from standfast.interfaces.cli import main
 sys.exit(main())
 """
 
@@ -44,14 +44,14 @@ def blocks_that_do_not_run() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, a home, and `recollect` as a command."""
+    """An empty folder to work in, a home, and `standfast` as a command."""
     for variable in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         folder = tmp_path / variable.lower()
         folder.mkdir()
         monkeypatch.setenv(variable, str(folder))
     commands = tmp_path / "bin"
     commands.mkdir()
-    command = commands / "recollect"
+    command = commands / "standfast"
     command.write_text(f"#!{sys.executable}\n{COMMAND}")
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
@@ -90,7 +90,7 @@ def run_console(block: Block, page: Path, desk: Path) -> None:
 
 def run_command(line: str, desk: Path) -> subprocess.CompletedProcess[str]:
     """Here if that makes no difference: not a shell's work, nor a server on its descriptors."""
-    if re.match(r"recollect (?!.*\bmcp\b)[^|<>&;$*`]*$", line):
+    if re.match(r"standfast (?!.*\bmcp\b)[^|<>&;$*`]*$", line):
         return run_here(shlex.split(line, comments=True)[1:])
     return subprocess.run(
         line,

@@ -64,7 +64,7 @@ def test_no_heading_of_a_page_skips_a_level(page: Path) -> None:
 
 
 _NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)*/[\w.-]+(?:/|\.py))`")
-_ROOTS = (PROJECT, PROJECT / "src", PROJECT / "src" / "recollect", PROJECT / "tests")
+_ROOTS = (PROJECT, PROJECT / "src", PROJECT / "src" / "standfast", PROJECT / "tests")
 # Made by a command.
 _MADE = ("bench/results/",)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.caller import Caller
-from recollect.interfaces.cli import build_parser
-from recollect.interfaces.mcp.server import build_server
+from standfast.interfaces.caller import Caller
+from standfast.interfaces.cli import build_parser
+from standfast.interfaces.mcp.server import build_server
 from tests.docs.pages import PROJECT, blocks_of
 
 REFERENCE = (PROJECT / "docs" / "reference" / "mcp.md").read_text("utf-8")
@@ -82,7 +82,7 @@ def configurations() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("server", configurations())
 def test_every_configuration_names_what_there_is(server: dict[str, Any]) -> None:
     if "command" in server:
-        assert server["command"] == "recollect"
+        assert server["command"] == "standfast"
         assert build_parser().parse_args(server["args"]).command == "mcp"
     else:
         assert server["url"] == "http://127.0.0.1:4777/mcp"
@@ -93,6 +93,6 @@ def test_the_shell_lines_start_what_there_is() -> None:
     lines = [block.code.strip() for block in blocks_of(HOWTO) if block.language == "sh"]
     stdio, http = (shlex.split(line) for line in lines)
     own = stdio[stdio.index("--") + 1 :]
-    assert own[0] == "recollect"
+    assert own[0] == "standfast"
     assert build_parser().parse_args(own[1:]).scope == "user:ann"
     assert "http://127.0.0.1:4777/mcp" in http

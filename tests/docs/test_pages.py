@@ -15,15 +15,15 @@ one = 1
 
 <!-- not run: it would wait for ever -->
 ```console
-$ recollect serve
+$ standfast serve
 ```
 
 <!-- output is compared -->
 ```console
-$ recollect recall "tea" \\
+$ standfast recall "tea" \\
     --json
 {"hits": []}
-$ recollect doctor
+$ standfast doctor
 ```
 
 ```
@@ -47,8 +47,8 @@ def test_blocks_know_their_language_place_and_remark() -> None:
 
 def test_commands_are_joined_and_keep_their_output() -> None:
     recall, doctor = commands_of(blocks_of(PAGE)[2].code)
-    assert recall == Command('recollect recall "tea"      --json', '{"hits": []}\n')
-    assert doctor == Command("recollect doctor", "")
+    assert recall == Command('standfast recall "tea"      --json', '{"hits": []}\n')
+    assert doctor == Command("standfast doctor", "")
 
 
 @pytest.mark.parametrize(

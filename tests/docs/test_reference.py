@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from recollect import errors, profiles, settings
-from recollect.memory import AsyncMemory
-from recollect.profiles import PROFILES
-from recollect.wiring import open_engine
+from standfast import errors, profiles, settings
+from standfast.memory import AsyncMemory
+from standfast.profiles import PROFILES
+from standfast.wiring import open_engine
 from tests.docs.pages import PROJECT
 
 REFERENCE = PROJECT / "docs" / "reference"
@@ -41,7 +41,7 @@ def test_no_setting_is_documented_that_does_not_exist() -> None:
     known = {
         settings.PREFIX + field.name.upper() for field in dataclasses.fields(settings.Settings)
     }
-    documented = set(re.findall(r"^\| `(RECOLLECT_\w+)`", page("settings.md"), re.MULTILINE))
+    documented = set(re.findall(r"^\| `(STANDFAST_\w+)`", page("settings.md"), re.MULTILINE))
     assert documented <= known
 
 
@@ -68,22 +68,22 @@ def test_the_numbers_of_a_profile_are_those_in_the_table(name: str) -> None:
         assert cell == f"{getattr(profile, field)}", f"{name}.{field}"
 
 
-def error_classes() -> list[type[errors.RecollectError]]:
+def error_classes() -> list[type[errors.StandfastError]]:
     return [
         found
         for _, found in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(found, errors.RecollectError)
+        if issubclass(found, errors.StandfastError)
     ]
 
 
 @pytest.mark.parametrize("error", error_classes(), ids=lambda error: error.__name__)
-def test_every_error_is_documented_with_its_exit_code(error: type[errors.RecollectError]) -> None:
+def test_every_error_is_documented_with_its_exit_code(error: type[errors.StandfastError]) -> None:
     row = row_of(page("errors.md"), error.__name__)
     assert f"| {error.exit_code} |" in row
 
 
 def subparsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    from recollect.interfaces.cli import build_parser
+    from standfast.interfaces.cli import build_parser
 
     parser = build_parser()
     yield "", parser
@@ -93,7 +93,7 @@ def subparsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 
 def section_of_command(command: str) -> str:
-    title = f"recollect {command}" if command else "Options of every command"
+    title = f"standfast {command}" if command else "Options of every command"
     pattern = rf"^## `?{re.escape(title)}`?$(.*?)(?=^## |\Z)"
     section = re.search(pattern, page("cli.md"), re.MULTILINE | re.DOTALL)
     assert section, f"docs/reference/cli.md has no section ## {title}"
@@ -102,7 +102,7 @@ def section_of_command(command: str) -> str:
 
 def test_every_command_and_option_is_documented() -> None:
     missing = [
-        f"{command or 'recollect'} {option}"
+        f"{command or 'standfast'} {option}"
         for command, parser in subparsers()
         for action in parser._actions
         for option in action.option_strings

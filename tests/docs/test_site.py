@@ -58,7 +58,7 @@ def test_the_site_is_built_without_a_fault_and_without_the_network(tmp_path: Pat
     assert build_site.build(site) == 0
     assert (site / "searchindex.js").stat().st_size > 100_000
     methods = (site / "docs" / "reference" / "python.html").read_text("utf-8")
-    assert "recollect.Memory.observe" in methods
+    assert "standfast.Memory.observe" in methods
     for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
         content = re.sub(rb"<a [^>]*>", b"", file.read_bytes())
         assert not _ASKS.search(content), file.relative_to(site)

@@ -14,9 +14,9 @@ import pytest
 from evaluation.__main__ import CANNOT, GOOD, WORSE, main
 from evaluation.baselines import BM25, SUM, VECTORS
 from evaluation.sets import SETS
-from recollect.models.providers.minilm import weights
-from recollect.rank import stages
-from recollect.rank.candidates import Candidate
+from standfast.models.providers.minilm import weights
+from standfast.rank import stages
+from standfast.rank.candidates import Candidate
 
 DATA = Path(__file__).parent / "data"
 MINILM = Path(sys.prefix) / "models" / "minilm"  # where the tests of the model keep it
@@ -47,8 +47,8 @@ def test_X17_every_set_is_asked_and_answered(
     for name in SETS:
         assert f"== {name}: " in printed
         rows = answers(tmp_path, name)
-        ours = [row for row in rows if row["system"] == "recollect"]
-        assert {row["system"] for row in rows} == {"recollect", BM25, VECTORS, SUM}
+        ours = [row for row in rows if row["system"] == "standfast"]
+        assert {row["system"] for row in rows} == {"standfast", BM25, VECTORS, SUM}
         assert all(row["ranked"] and row["ms"] > 0 for row in ours)
         assert sum(row["hit"] for row in ours) >= len(ours) * 0.6
         asked += len(ours)
@@ -70,8 +70,8 @@ def test_X17_with_the_local_model(run: Any, tmp_path: Path, monkeypatch: Any) ->
     if not weights.status(MINILM).ready:
         pytest.skip("the local model is not there")
     home = tmp_path / "home"
-    (home / "recollect" / "models").mkdir(parents=True)
-    (home / "recollect" / "models" / "minilm").symlink_to(MINILM)
+    (home / "standfast" / "models").mkdir(parents=True)
+    (home / "standfast" / "models" / "minilm").symlink_to(MINILM)
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     assert run(DATA, "--embedder", "minilm", "--no-baselines") == GOOD
     for name, least in {"locomo": 0.75, "longmemeval": 1.0, "memdaily": 0.85}.items():
@@ -93,7 +93,7 @@ def test_X17_a_broken_ranking_fails_the_comparison(
 
     monkeypatch.setattr(stages, "order", worst_first)
     monkeypatch.setattr(stages, "in_order", lambda ranked: sorted(ranked, key=worst_first))
-    monkeypatch.setattr("recollect.verbs.recall.order", worst_first)
+    monkeypatch.setattr("standfast.verbs.recall.order", worst_first)
     assert run(DATA, *options) == WORSE
     printed = capsys.readouterr().out
     assert "WORSE than the run of" in printed

@@ -28,7 +28,7 @@ from evaluation.learning.judging import Verdict, judge
 from evaluation.learning.living import Belief, Lived, live
 from evaluation.learning.matching import covers, is_garbled, matches, says_an_end
 from evaluation.learning.report import as_json, failures, render
-from recollect.models.providers.hashing import HashingEmbedder
+from standfast.models.providers.hashing import HashingEmbedder
 
 LEAST: dict[SetName, int] = {
     "pairs": 180,

@@ -19,8 +19,8 @@ from evaluation.cases import DataError, find
 from evaluation.scores import compare, difference, measured, score, summarise
 from evaluation.sets import SETS
 from evaluation.vectors import CachedEmbedder
-from recollect.models.providers.hashing import HashingEmbedder
-from recollect.types import Hit, Record
+from standfast.models.providers.hashing import HashingEmbedder
+from standfast.types import Hit, Record
 
 DATA = Path(__file__).parent / "data"
 
@@ -30,7 +30,7 @@ def outcome(ranked: Sequence[str], gold: Sequence[str], question: str = "q") -> 
         set="s",
         question=question,
         category="c",
-        system="recollect",
+        system="standfast",
         ranked=ranked,
         sessions=[],
         gold=gold,

@@ -22,8 +22,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def recollect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs ``recollect --store <fresh file> ...`` and never shows a traceback."""
+def standfast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs ``standfast --store <fresh file> ...`` and never shows a traceback."""
 
     def run(
         *arguments: str, stdin: bytes | str = b"", store: str | None = None
@@ -36,7 +36,7 @@ def recollect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def recollect_process(tmp_path: Path) -> Run:
+def standfast_process(tmp_path: Path) -> Run:
     """The same in a process of its own, with more in its environment if that is said."""
 
     def run(
@@ -44,7 +44,7 @@ def recollect_process(tmp_path: Path) -> Run:
     ) -> subprocess.CompletedProcess[str]:
         command = ["--store", store or str(tmp_path / "memory.db"), *arguments]
         done = subprocess.run(
-            [sys.executable, "-m", "recollect.interfaces.cli", *command],
+            [sys.executable, "-m", "standfast.interfaces.cli", *command],
             input=_bytes(stdin),
             capture_output=True,
             env={**os.environ, **environment},

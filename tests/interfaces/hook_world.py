@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollect.interfaces.hooks import client
+from standfast.interfaces.hooks import client
 
 SECONDS = 60
 
@@ -37,9 +37,9 @@ class Agent:
         own = {"HOME": str(self.home), "XDG_DATA_HOME": str(self.home / "data")}
         return {**os.environ, **own, **self.environment}
 
-    def recollect(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def standfast(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "recollect.interfaces.cli", *words],
+            [sys.executable, "-m", "standfast.interfaces.cli", *words],
             env=self.env,
             cwd=self.project,
             capture_output=True,

@@ -14,10 +14,10 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from recollect.interfaces.caller import Caller
-from recollect.interfaces.mcp.server import Toolset, build_server
-from recollect.memory import AsyncMemory
-from recollect.types import ALL_RIGHTS
+from standfast.interfaces.caller import Caller
+from standfast.interfaces.mcp.server import Toolset, build_server
+from standfast.memory import AsyncMemory
+from standfast.types import ALL_RIGHTS
 
 TOOLS = (
     "memory_save",
@@ -97,7 +97,7 @@ async def agent_of(
     memory: AsyncMemory,
     *scopes: str,
     rights: Any = ALL_RIGHTS,
-    tools: Toolset = "recollect",
+    tools: Toolset = "standfast",
 ) -> AsyncIterator[Agent]:
     """An agent whose key reaches these scopes; without any, all of them."""
     narrowed = AsyncMemory(memory._engine.narrowed(scopes or None, rights))
@@ -114,17 +114,17 @@ async def agent_of(
 async def started(
     store: Path | str, *arguments: str, mode: str = "auto", **environment: str
 ) -> AsyncIterator[Agent]:
-    """An agent with a `recollect mcp` of its own."""
+    """An agent with a `standfast mcp` of its own."""
     async with Client(command(store, *arguments, **environment), mode=mode) as client:
         yield Agent(client)
 
 
 def command(store: Path | str, *arguments: str, **environment: str) -> StdioServerParameters:
-    """`recollect mcp` as a client's configuration starts it."""
+    """`standfast mcp` as a client's configuration starts it."""
     return StdioServerParameters(
         command=sys.executable,
         args=[
-            *("-m", "recollect.interfaces.cli", "--store", str(store), "--embedder", "hashing"),
+            *("-m", "standfast.interfaces.cli", "--store", str(store), "--embedder", "hashing"),
             *("mcp", *arguments),
         ],
         env={**os.environ, **environment},

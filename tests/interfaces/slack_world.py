@@ -204,7 +204,7 @@ class Slack:
 
     def command(self, text: str, envelope: str, user: str = "UANN") -> None:
         payload = {
-            "command": "/recollect",
+            "command": "/standfast",
             "text": text,
             "team_id": TEAM,
             "channel_id": CHANNEL,

@@ -18,18 +18,18 @@ COMMANDS = (
 )
 
 
-def remembered(recollect: Run, text: str, *options: str) -> str:
-    return str(parsed(recollect("remember", text, "--json", *options))["items"][0]["id"])
+def remembered(standfast: Run, text: str, *options: str) -> str:
+    return str(parsed(standfast("remember", text, "--json", *options))["items"][0]["id"])
 
 
-def test_O3_remember_and_recall_as_the_readme_says(recollect_process: Run) -> None:
-    recollect = recollect_process
-    done = recollect(
+def test_O3_remember_and_recall_as_the_readme_says(standfast_process: Run) -> None:
+    standfast = standfast_process
+    done = standfast(
         "remember", "Deploys go out on Tuesdays", "--scope", "org:acme", "--tag", "deploy"
     )
     assert done.returncode == 0
     assert done.stdout.startswith("stored")
-    answer = parsed(recollect("recall", "when do we deploy?", "--scope", "org:acme", "--json"))
+    answer = parsed(standfast("recall", "when do we deploy?", "--scope", "org:acme", "--json"))
     (hit,) = answer["hits"]
     assert hit["text"] == "Deploys go out on Tuesdays"
     assert hit["score"] > 0
@@ -37,9 +37,9 @@ def test_O3_remember_and_recall_as_the_readme_says(recollect_process: Run) -> No
     assert any("arms" in note for note in answer["notes"])
 
 
-def test_recall_is_readable_without_json(recollect: Run) -> None:
-    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
-    done = recollect("recall", "deploys", "--scope", "org:acme", "--explain")
+def test_recall_is_readable_without_json(standfast: Run) -> None:
+    remembered(standfast, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    done = standfast("recall", "deploys", "--scope", "org:acme", "--explain")
     assert "Deploys go out on Tuesdays" in done.stdout
     assert "org:acme · fact" in done.stdout
     assert "keyword +" in done.stdout
@@ -47,7 +47,7 @@ def test_recall_is_readable_without_json(recollect: Run) -> None:
 
 
 def test_observe_reads_json_lines_from_a_file_and_from_stdin(
-    recollect: Run, tmp_path: Path
+    standfast: Run, tmp_path: Path
 ) -> None:
     lines = [
         {"role": "user", "content": "I moved to Berlin in May", "id": "m1"},
@@ -55,114 +55,114 @@ def test_observe_reads_json_lines_from_a_file_and_from_stdin(
     ]
     text = "\n".join(map(json.dumps, lines)) + "\n\n"
     (tmp_path / "chat.jsonl").write_text(text)
-    first = parsed(recollect("observe", "chat/42", "chat.jsonl", "--scope", "user:ann", "--json"))
-    again = parsed(recollect("observe", "chat/42", "--scope", "user:ann", "--json", stdin=text))
+    first = parsed(standfast("observe", "chat/42", "chat.jsonl", "--scope", "user:ann", "--json"))
+    again = parsed(standfast("observe", "chat/42", "--scope", "user:ann", "--json", stdin=text))
     assert [item["status"] for item in first["items"]] == ["stored", "stored"]
     assert [item["status"] for item in again["items"]] == ["skipped", "skipped"]
-    hit = parsed(recollect("recall", "Berlin", "--scope", "user:ann", "--json"))["hits"][0]
+    hit = parsed(standfast("recall", "Berlin", "--scope", "user:ann", "--json"))["hits"][0]
     assert hit["lineage"] == ["m1"]
 
 
-def test_observe_takes_plain_lines_too(recollect: Run) -> None:
-    done = parsed(recollect("observe", "chat", "--text", "--json", stdin="one thing\nanother\n"))
+def test_observe_takes_plain_lines_too(standfast: Run) -> None:
+    done = parsed(standfast("observe", "chat", "--text", "--json", stdin="one thing\nanother\n"))
     assert len(done["items"]) == 2
 
 
-def test_X10_forget_history_and_undo_from_the_command_line(recollect: Run) -> None:
-    id_ = remembered(recollect, "Ann lives in Berlin", "--scope", "user:ann")
+def test_X10_forget_history_and_undo_from_the_command_line(standfast: Run) -> None:
+    id_ = remembered(standfast, "Ann lives in Berlin", "--scope", "user:ann")
     newer = parsed(
-        recollect(
+        standfast(
             "remember", "Ann lives in Hamburg", "--scope", "user:ann", "--supersedes", id_, "--json"
         )
     )
-    assert parsed(recollect("undo", newer["change"], "--json"))["items"]
-    history = parsed(recollect("history", id_, "--json"))["entries"]
+    assert parsed(standfast("undo", newer["change"], "--json"))["items"]
+    history = parsed(standfast("history", id_, "--json"))["entries"]
     assert [entry["reason"].split()[0] for entry in history] == ["remember", "supersede", "undo"]
     assert history[0]["actor"] == "cli"
-    dry = parsed(recollect("forget", "--id", id_, "--dry-run", "--json"))
+    dry = parsed(standfast("forget", "--id", id_, "--dry-run", "--json"))
     assert dry["items"][0]["status"] == "pending"
-    gone = parsed(recollect("forget", "--id", id_, "--yes", "--json"))
+    gone = parsed(standfast("forget", "--id", id_, "--yes", "--json"))
     assert gone["items"][0]["status"] == "erased"
-    assert recollect("get", id_).returncode == 3
+    assert standfast("get", id_).returncode == 3
 
 
 def test_X10_a_dry_run_lists_texts_and_authors_and_several_authors_need_agreement(
-    recollect: Run,
+    standfast: Run,
 ) -> None:
     for author, text in (("ann", "The hall is booked"), ("ben", "Cats sleep a lot")):
-        remembered(recollect, text, "--scope", "org:acme", "--author", author)
+        remembered(standfast, text, "--scope", "org:acme", "--author", author)
     chosen = ("forget", "--scope", "org:acme")
-    listed = recollect(*chosen, "--dry-run").stdout
+    listed = standfast(*chosen, "--dry-run").stdout
     assert "The hall is booked\n    by ann" in listed
     assert "Cats sleep a lot\n    by ben" in listed
     assert "by 2 authors (ann, ben)" in listed
-    retired = recollect("revoke", "--author", "ben", "--dry-run").stdout
+    retired = standfast("revoke", "--author", "ben", "--dry-run").stdout
     assert "Cats sleep a lot\n    by ben" in retired
-    refused = recollect(*chosen, "--yes")
+    refused = standfast(*chosen, "--yes")
     assert refused.returncode == 2
     assert "several_authors" in refused.stderr
-    assert len(parsed(recollect("records", "--scope", "org:acme", "--json"))["items"]) == 2
-    assert recollect(*chosen, "--yes", "--several-authors").returncode == 0
-    assert parsed(recollect("records", "--scope", "org:acme", "--json"))["items"] == []
+    assert len(parsed(standfast("records", "--scope", "org:acme", "--json"))["items"]) == 2
+    assert standfast(*chosen, "--yes", "--several-authors").returncode == 0
+    assert parsed(standfast("records", "--scope", "org:acme", "--json"))["items"] == []
 
 
-def test_C5_many_statements_from_a_file(recollect: Run, tmp_path: Path) -> None:
+def test_C5_many_statements_from_a_file(standfast: Run, tmp_path: Path) -> None:
     lines = tmp_path / "statements.jsonl"
     lines.write_text('"Ann keeps bees"\n\n{"text": "Ann lives in Porto", "data": {"floor": 3}}\n')
-    said = parsed(recollect("remember", "--lines", str(lines), "--scope", "user:ann", "--json"))
+    said = parsed(standfast("remember", "--lines", str(lines), "--scope", "user:ann", "--json"))
     assert [item["status"] for item in said["items"]] == ["stored", "stored"]
-    porto = parsed(recollect("get", said["items"][1]["id"], "--json"))["records"][0]
+    porto = parsed(standfast("get", said["items"][1]["id"], "--json"))["records"][0]
     assert porto["data"]["floor"] == 3
     on_three = ("--where", '{"data": {"all": {"floor": {"gte": 3}}}}')
-    listed = parsed(recollect("records", "--scope", "user:ann", *on_three, "--json"))
+    listed = parsed(standfast("records", "--scope", "user:ann", *on_three, "--json"))
     assert [record["id"] for record in listed["items"]] == [said["items"][1]["id"]]
     lines.write_text('"Ann sells honey"\n{"txt": "Ann sells wax"}\n')
-    bad = recollect("remember", "--lines", str(lines), "--scope", "user:ann")
+    bad = standfast("remember", "--lines", str(lines), "--scope", "user:ann")
     assert (bad.returncode, bad.stderr) == (
         2,
-        "recollect: statement 2: there is no field 'txt'; did you mean 'text'?\n",
+        "standfast: statement 2: there is no field 'txt'; did you mean 'text'?\n",
     )
-    assert not parsed(recollect("recall", "honey", "--scope", "user:ann", "--json"))["hits"]
+    assert not parsed(standfast("recall", "honey", "--scope", "user:ann", "--json"))["hits"]
 
 
-def test_X5_as_of_and_known_at_on_the_command_line(recollect: Run) -> None:
+def test_X5_as_of_and_known_at_on_the_command_line(standfast: Run) -> None:
     remembered(
-        recollect, "The office is in Bonn", "--scope", "org:acme",
+        standfast, "The office is in Bonn", "--scope", "org:acme",
         "--valid-from", "2020-01-01T00:00Z", "--valid-to", "2024-01-01T00:00Z",
     )  # fmt: skip
     ask = ("recall", "office", "--scope", "org:acme", "--json")
-    assert len(parsed(recollect(*ask, "--as-of", "2022-01-01T00:00Z"))["hits"]) == 1
-    assert parsed(recollect(*ask, "--as-of", "2025-01-01T00:00Z"))["hits"] == []
-    assert parsed(recollect(*ask, "--known-at", "2022-01-01T00:00Z"))["hits"] == []
+    assert len(parsed(standfast(*ask, "--as-of", "2022-01-01T00:00Z"))["hits"]) == 1
+    assert parsed(standfast(*ask, "--as-of", "2025-01-01T00:00Z"))["hits"] == []
+    assert parsed(standfast(*ask, "--known-at", "2022-01-01T00:00Z"))["hits"] == []
 
 
-def test_A10_opting_out_from_the_command_line(recollect: Run, tmp_path: Path) -> None:
-    parsed(recollect("policy", "--scope", "user:ann", "--opt-out", "--json"))
-    said = parsed(recollect("remember", "my secret diary", "--scope", "user:ann", "--json"))
+def test_A10_opting_out_from_the_command_line(standfast: Run, tmp_path: Path) -> None:
+    parsed(standfast("policy", "--scope", "user:ann", "--opt-out", "--json"))
+    said = parsed(standfast("remember", "my secret diary", "--scope", "user:ann", "--json"))
     assert said["items"][0]["status"] == "volatile"
     assert all(b"diary" not in file.read_bytes() for file in tmp_path.iterdir())
 
 
-def test_relate_and_maintain(recollect: Run) -> None:
-    first = remembered(recollect, "The disk was full", "--scope", "org:acme")
-    second = remembered(recollect, "The site was down", "--scope", "org:acme")
-    linked = parsed(recollect("relate", second, "caused_by", first, "--json"))
+def test_relate_and_maintain(standfast: Run) -> None:
+    first = remembered(standfast, "The disk was full", "--scope", "org:acme")
+    second = remembered(standfast, "The site was down", "--scope", "org:acme")
+    linked = parsed(standfast("relate", second, "caused_by", first, "--json"))
     assert linked["items"][0]["status"] == "stored"
-    assert recollect("maintain").returncode == 0
+    assert standfast("maintain").returncode == 0
 
 
-def test_doctor_finds_a_healthy_file_and_rebuilds_it(recollect: Run) -> None:
-    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
-    report = recollect("doctor")
+def test_doctor_finds_a_healthy_file_and_rebuilds_it(standfast: Run) -> None:
+    remembered(standfast, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    report = standfast("doctor")
     assert report.returncode == 0, report.stdout + report.stderr
     assert "SQLite" in report.stdout
-    rebuilt = recollect("doctor", "--rebuild")
+    rebuilt = standfast("doctor", "--rebuild")
     assert rebuilt.returncode == 0
-    assert parsed(recollect("recall", "deploys", "--scope", "org:acme", "--json"))["hits"]
+    assert parsed(standfast("recall", "deploys", "--scope", "org:acme", "--json"))["hits"]
 
 
-def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
-    remembered(recollect, "x", "--scope", "user:ann")
+def test_the_store_file_is_private(standfast: Run, tmp_path: Path) -> None:
+    remembered(standfast, "x", "--scope", "user:ann")
     assert stat.S_IMODE((tmp_path / "memory.db").stat().st_mode) == 0o600
 
 
@@ -187,10 +187,10 @@ def test_the_store_file_is_private(recollect: Run, tmp_path: Path) -> None:
     ],
 )
 def test_bad_requests_end_with_a_documented_code_and_the_remedy(
-    recollect: Run, arguments: tuple[str, ...], code: int, said: str
+    standfast: Run, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    remembered(recollect, "the store is there", "--scope", "user:ann")
-    done = recollect(*arguments)
+    remembered(standfast, "the store is there", "--scope", "user:ann")
+    done = standfast(*arguments)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
 
@@ -206,48 +206,48 @@ def test_bad_requests_end_with_a_documented_code_and_the_remedy(
     ],
     ids=["bytes", "half a line", "role", "deep", "number"],
 )
-def test_bad_lines_are_named_and_nothing_is_stored(recollect: Run, stdin: bytes, said: str) -> None:
-    remembered(recollect, "the store is there", "--scope", "user:bob")
-    done = recollect("observe", "chat", "--scope", "user:ann", stdin=stdin)
+def test_bad_lines_are_named_and_nothing_is_stored(standfast: Run, stdin: bytes, said: str) -> None:
+    remembered(standfast, "the store is there", "--scope", "user:bob")
+    done = standfast("observe", "chat", "--scope", "user:ann", stdin=stdin)
     assert done.returncode == 2
     assert said in done.stderr
-    assert parsed(recollect("recall", "", "--scope", "user:ann", "--json"))["hits"] == []
+    assert parsed(standfast("recall", "", "--scope", "user:ann", "--json"))["hits"] == []
 
 
-def test_errors_are_json_too_when_asked(recollect: Run) -> None:
-    done = recollect("undo", "no-such", "--json")
+def test_errors_are_json_too_when_asked(standfast: Run) -> None:
+    done = standfast("undo", "no-such", "--json")
     assert done.returncode == 3
     assert json.loads(done.stdout)["error"] == "NotFound"
 
 
-def test_a_foreign_file_is_refused_and_left_alone(recollect: Run, tmp_path: Path) -> None:
+def test_a_foreign_file_is_refused_and_left_alone(standfast: Run, tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("Dear Sir or Madam, this is no database. " * 100)
-    done = recollect("recall", "x", store=str(file))
+    done = standfast("recall", "x", store=str(file))
     assert done.returncode == 7
     assert "letter.txt" in done.stderr
     assert file.read_text().startswith("Dear Sir")
 
 
-def test_control_characters_in_a_memory_cannot_drive_the_terminal(recollect: Run) -> None:
-    remembered(recollect, "red \x1b[31m alert \u202e txet", "--scope", "user:ann")
-    done = recollect("recall", "red alert", "--scope", "user:ann")
+def test_control_characters_in_a_memory_cannot_drive_the_terminal(standfast: Run) -> None:
+    remembered(standfast, "red \x1b[31m alert \u202e txet", "--scope", "user:ann")
+    done = standfast("recall", "red alert", "--scope", "user:ann")
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout
 
 
-def test_an_emoji_does_not_crash_an_ascii_pipe(recollect: Run, recollect_process: Run) -> None:
-    remembered(recollect, "party 🎉 time", "--scope", "user:ann")
-    done = recollect_process("recall", "party", "--scope", "user:ann", PYTHONIOENCODING="ascii")
+def test_an_emoji_does_not_crash_an_ascii_pipe(standfast: Run, standfast_process: Run) -> None:
+    remembered(standfast, "party 🎉 time", "--scope", "user:ann")
+    done = standfast_process("recall", "party", "--scope", "user:ann", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "party" in done.stdout
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
-def test_every_command_has_help(recollect: Run, command: tuple[str, ...]) -> None:
-    done = recollect(*command, "--help")
+def test_every_command_has_help(standfast: Run, command: tuple[str, ...]) -> None:
+    done = standfast(*command, "--help")
     assert done.returncode == 0
-    assert "usage: recollect" in done.stdout
+    assert "usage: standfast" in done.stdout
     if not command:
         assert all(name in done.stdout for name in COMMANDS)
 
@@ -256,85 +256,85 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     import sys
 
     command = (
-        f"{sys.executable} -m recollect.interfaces.cli --store {tmp_path / 'm.db'} --help | head -1"
+        f"{sys.executable} -m standfast.interfaces.cli --store {tmp_path / 'm.db'} --help | head -1"
     )
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
 
 
-def test_X13_export_and_import_through_files_and_pipes(recollect: Run, tmp_path: Path) -> None:
-    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
-    written = recollect("export", "all.jsonl")
+def test_X13_export_and_import_through_files_and_pipes(standfast: Run, tmp_path: Path) -> None:
+    remembered(standfast, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    written = standfast("export", "all.jsonl")
     assert written.returncode == 0
     assert "record  1 written" in written.stdout
-    piped = recollect("export", "-", "--scope", "org:acme")
+    piped = standfast("export", "-", "--scope", "org:acme")
     assert "record  1 written" in piped.stderr
     other = str(tmp_path / "other.db")
-    dry = recollect("import", "-", "--dry-run", stdin=piped.stdout, store=other)
+    dry = standfast("import", "-", "--dry-run", stdin=piped.stdout, store=other)
     assert "dry run: would be stored" in dry.stdout
-    first = parsed(recollect("import", "all.jsonl", "--json", store=other))
+    first = parsed(standfast("import", "all.jsonl", "--json", store=other))
     assert {item["status"] for item in first["items"]} == {"stored"}
-    again = recollect("import", "-", stdin=piped.stdout, store=other)
+    again = standfast("import", "-", stdin=piped.stdout, store=other)
     assert "record: 1 skipped (already there)" in again.stdout
-    assert parsed(recollect("recall", "deploys", "--json", store=other))["hits"]
+    assert parsed(standfast("recall", "deploys", "--json", store=other))["hits"]
 
 
-def test_X13_an_import_that_fails_says_where(recollect: Run, tmp_path: Path) -> None:
-    remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
-    whole = recollect("export", "-").stdout
+def test_X13_an_import_that_fails_says_where(standfast: Run, tmp_path: Path) -> None:
+    remembered(standfast, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    whole = standfast("export", "-").stdout
     other = str(tmp_path / "other.db")
-    cut = recollect("import", "-", stdin=whole[:-10], store=other)
+    cut = standfast("import", "-", stdin=whole[:-10], store=other)
     assert cut.returncode == 2
     assert "Nothing was imported" in cut.stderr
-    partly = recollect("import", "-", "--partial", stdin=whole[:-10], store=other)
+    partly = standfast("import", "-", "--partial", stdin=whole[:-10], store=other)
     assert partly.returncode == 9
     assert "imported only in part" in partly.stdout
     assert "it is cut off" in partly.stdout
     newer = whole.replace('"version":1', '"version":2', 1)
-    assert recollect("import", "-", stdin=newer, store=other).returncode == 7
-    assert recollect("import", "missing.jsonl", store=other).returncode == 3
-    assert recollect("export", "no/such/folder.jsonl").returncode == 6
+    assert standfast("import", "-", stdin=newer, store=other).returncode == 7
+    assert standfast("import", "missing.jsonl", store=other).returncode == 3
+    assert standfast("export", "no/such/folder.jsonl").returncode == 6
 
 
-def test_X10_backup_and_restore_from_the_command_line(recollect: Run) -> None:
-    id_ = remembered(recollect, "Deploys go out on Tuesdays", "--scope", "org:acme")
-    kept = remembered(recollect, "Releases have code names", "--scope", "org:acme")
-    assert "2 records, 0 messages, sound" in recollect("backup", "copy.db").stdout
-    assert recollect("backup", "copy.db").returncode == 2
-    assert parsed(recollect("backup", "copy.db", "--force", "--json"))["records"] == 2
-    parsed(recollect("forget", "--id", id_, "--yes", "--json"))
-    restored = parsed(recollect("restore", "copy.db", "--yes", "--json"))
+def test_X10_backup_and_restore_from_the_command_line(standfast: Run) -> None:
+    id_ = remembered(standfast, "Deploys go out on Tuesdays", "--scope", "org:acme")
+    kept = remembered(standfast, "Releases have code names", "--scope", "org:acme")
+    assert "2 records, 0 messages, sound" in standfast("backup", "copy.db").stdout
+    assert standfast("backup", "copy.db").returncode == 2
+    assert parsed(standfast("backup", "copy.db", "--force", "--json"))["records"] == 2
+    parsed(standfast("forget", "--id", id_, "--yes", "--json"))
+    restored = parsed(standfast("restore", "copy.db", "--yes", "--json"))
     assert [item["status"] for item in restored["items"]] == ["restored", "erased"]
-    assert recollect("get", kept).returncode == 0
-    assert recollect("get", id_).returncode == 3
-    assert recollect("restore", "missing.db", "--yes").returncode == 3
+    assert standfast("get", kept).returncode == 0
+    assert standfast("get", id_).returncode == 3
+    assert standfast("restore", "missing.db", "--yes").returncode == 3
 
 
-def test_lists_come_in_pages_from_either_end(recollect: Run) -> None:
+def test_lists_come_in_pages_from_either_end(standfast: Run) -> None:
     for number in range(3):
-        remembered(recollect, f"Statement number {number} of three", "--scope", "user:ann")
-    recollect("observe", "chat", "--scope", "user:ann", "--text", stdin="one\ntwo\nthree\n")
+        remembered(standfast, f"Statement number {number} of three", "--scope", "user:ann")
+    standfast("observe", "chat", "--scope", "user:ann", "--text", stdin="one\ntwo\nthree\n")
     options = ("--scope", "user:ann", "--type", "fact", "--newest", "--limit", "2")
-    first = parsed(recollect("records", *options, "--json"))
+    first = parsed(standfast("records", *options, "--json"))
     assert [record["text"][17] for record in first["items"]] == ["2", "1"]
-    done = recollect("records", *options)
+    done = standfast("records", *options)
     assert f"more: --cursor {first['next']}" in done.stdout
-    rest = parsed(recollect("records", *options, "--cursor", first["next"], "--json"))
+    rest = parsed(standfast("records", *options, "--cursor", first["next"], "--json"))
     assert [record["text"][17] for record in rest["items"]] == ["0"]
-    said = recollect("messages", "chat", "--scope", "user:ann", "--newest").stdout
+    said = standfast("messages", "chat", "--scope", "user:ann", "--newest").stdout
     assert said.index("three") < said.index("two") < said.index("one")
-    assert "chat" in recollect("sessions").stdout
-    assert recollect("messages", "nothing", "--scope", "user:ann").returncode == 3
-    counted = recollect("stats").stdout
+    assert "chat" in standfast("sessions").stdout
+    assert standfast("messages", "nothing", "--scope", "user:ann").returncode == 3
+    counted = standfast("stats").stdout
     assert "6 records" in counted
     assert "by kind: 3 episodic, 3 semantic" in counted
     assert "1 session" in counted
-    assert "nothing there" in recollect("records", "--scope", "user:nobody").stdout
+    assert "nothing there" in standfast("records", "--scope", "user:nobody").stdout
 
 
-def test_what_has_expired_already_is_refused_with_advice(recollect: Run) -> None:
+def test_what_has_expired_already_is_refused_with_advice(standfast: Run) -> None:
     for command in (("remember", "x is y"), ("observe", "chat", "--text")):
-        done = recollect(*command, "--expires-at", "2020-01-01", stdin="hello")
+        done = standfast(*command, "--expires-at", "2020-01-01", stdin="hello")
         assert done.returncode == 2
         assert "give a time to come" in done.stderr

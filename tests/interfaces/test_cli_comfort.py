@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollect.interfaces.cli import build_parser, main
-from recollect.interfaces.cli.completions import script
-from recollect.interfaces.cli.progress import Progress
-from recollect.interfaces.cli.times import human_time
-from recollect.interfaces.render import Screen
-from recollect.testing.values import make_record
+from standfast.interfaces.cli import build_parser, main
+from standfast.interfaces.cli.completions import script
+from standfast.interfaces.cli.progress import Progress
+from standfast.interfaces.cli.times import human_time
+from standfast.interfaces.render import Screen
+from standfast.testing.values import make_record
 from tests.interfaces.conftest import Run
 
 NOW = datetime(2026, 3, 31, 15, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday
@@ -65,8 +65,8 @@ def test_C5_completions_know_every_command(shell: str) -> None:
 
 def test_C5_bash_completes_commands_and_options() -> None:
     tried = script("bash", build_parser()) + (
-        'COMP_WORDS=(recollect review appr); COMP_CWORD=2; _recollect; echo "${COMPREPLY[@]}"\n'
-        'COMP_WORDS=(recollect recall tea --sin); COMP_CWORD=3; _recollect; echo "${COMPREPLY[@]}"'
+        'COMP_WORDS=(standfast review appr); COMP_CWORD=2; _standfast; echo "${COMPREPLY[@]}"\n'
+        'COMP_WORDS=(standfast recall tea --sin); COMP_CWORD=3; _standfast; echo "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", tried], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["approve", "--since"]
@@ -76,23 +76,23 @@ def test_C5_bash_completes_commands_and_options() -> None:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")
-    monkeypatch.setenv("RECOLLECT_CONFIG", "")  # so that what a command sets is taken back
+    monkeypatch.setenv("STANDFAST_EMBEDDER", "hashing")
+    monkeypatch.setenv("STANDFAST_CONFIG", "")  # so that what a command sets is taken back
     return tmp_path
 
 
 def test_C5_the_file_counts_below_the_environment_and_that_below_an_argument(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = home / "recollect" / "config.toml"
+    file = home / "standfast" / "config.toml"
     file.parent.mkdir()
     file.write_text('profile = "otto"\nport = 4000\nrate = 7\n', "utf-8")
-    monkeypatch.setenv("RECOLLECT_PORT", "5000")
+    monkeypatch.setenv("STANDFAST_PORT", "5000")
     assert main(["config", "--json", "--profile", "lota"]) == 0
     found = json.loads(capsys.readouterr().out)
     chosen = {name: found["settings"][name] for name in ("profile", "port", "rate")}
     assert chosen == {"profile": "lota", "port": "5000", "rate": "7"}
-    assert found["from"]["port"] == "RECOLLECT_PORT"
+    assert found["from"]["port"] == "STANDFAST_PORT"
     assert found["from"]["rate"] == str(file)
 
 
@@ -102,7 +102,7 @@ def test_C5_the_file_counts_below_the_environment_and_that_below_an_argument(
         ("prot = 1", "did you mean 'port'?"),
         ("port = ", "is not TOML"),
         ("port = [1]", "must be a text or a number"),
-        ('port = "many"', "RECOLLECT_PORT='many'"),
+        ('port = "many"', "STANDFAST_PORT='many'"),
     ],
 )
 def test_C5_a_wrong_file_of_settings_is_refused_in_one_line(
@@ -202,11 +202,11 @@ def test_C5_a_bar_says_how_much_is_left() -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("RECOLLECT_MODLE", "did you mean RECOLLECT_MODEL?"),
-        ("RECOLLECT_STORE_", "did you mean RECOLLECT_STORE?"),
-        ("RECOLECT_PROFILE", "did you mean RECOLLECT_PROFILE?"),
-        ("recollect_store", ""),
-        ("RECOLLECT_WEATHER", "`recollect config` lists all there are"),
+        ("STANDFAST_MODLE", "did you mean STANDFAST_MODEL?"),
+        ("STANDFAST_STORE_", "did you mean STANDFAST_STORE?"),
+        ("STANFAST_PROFILE", "did you mean STANDFAST_PROFILE?"),
+        ("standfast_store", ""),
+        ("STANDFAST_WEATHER", "`standfast config` lists all there are"),
     ],
 )
 def test_C3_a_misspelt_variable_is_one_warning_and_no_failure(
@@ -220,8 +220,8 @@ def test_C3_a_misspelt_variable_is_one_warning_and_no_failure(
     said = [line for line in capsys.readouterr().err.splitlines() if name in line]
     assert [meant in line for line in said] == ([True] if meant else [])
     monkeypatch.delenv(name)
-    monkeypatch.setenv("RECOLLECT_MODEL_KEY_ENV", "RECOLLECT_OWN_KEY")
-    monkeypatch.setenv("RECOLLECT_OWN_KEY", "secret")
+    monkeypatch.setenv("STANDFAST_MODEL_KEY_ENV", "STANDFAST_OWN_KEY")
+    monkeypatch.setenv("STANDFAST_OWN_KEY", "secret")
     assert main(["remember", "I like milk", "--no-background"]) == 0
     assert "warning" not in capsys.readouterr().err
 
@@ -230,12 +230,12 @@ def test_C3_a_misspelt_variable_is_one_warning_and_no_failure(
 def test_C3_the_server_says_it_in_its_log(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_PROT", "4777")
-    monkeypatch.setenv("RECOLLECT_VOLATILE", "maybe")  # refused: nothing is opened
+    monkeypatch.setenv("STANDFAST_PROT", "4777")
+    monkeypatch.setenv("STANDFAST_VOLATILE", "maybe")  # refused: nothing is opened
     assert main(["serve"]) == 2
-    said = [line for line in capsys.readouterr().err.splitlines() if "RECOLLECT_PROT" in line]
+    said = [line for line in capsys.readouterr().err.splitlines() if "STANDFAST_PROT" in line]
     assert len(said) == 1
-    assert "did you mean RECOLLECT_PORT?" in said[0]
+    assert "did you mean STANDFAST_PORT?" in said[0]
 
 
 def test_C5_a_narrow_terminal_cuts_no_id_in_two() -> None:
@@ -271,24 +271,24 @@ def test_C5_an_empty_list_says_so_and_whose(home: Path, capsys: pytest.CaptureFi
         assert said in capsys.readouterr().out
 
 
-def test_X15_a_link_to_where_nothing_listens_says_so(recollect: Run) -> None:
+def test_X15_a_link_to_where_nothing_listens_says_so(standfast: Run) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else listens there either
         port = taken.getsockname()[1]
-        done = recollect("console", "--port", str(port))
+        done = standfast("console", "--port", str(port))
         assert done.returncode == 0
         assert f"nothing listens at http://127.0.0.1:{port} now" in done.stderr
         taken.listen()
-        assert not recollect("console", "--port", str(port)).stderr
+        assert not standfast("console", "--port", str(port)).stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("buffered", ["", "1"])
 def test_an_answer_that_cannot_be_printed_is_one_line(tmp_path: Path, buffered: str) -> None:
-    code = "from recollect.interfaces.cli import main; raise SystemExit(main())"
+    code = "from standfast.interfaces.cli import main; raise SystemExit(main())"
     command = (sys.executable, "-c", code, "completion", "bash")
     environ = {**os.environ, "PYTHONUNBUFFERED": buffered, "HOME": str(tmp_path)}
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environ, text=True)
     assert done.returncode == 6
-    assert done.stderr == "recollect: cannot print the answer: No space left on device\n"
+    assert done.stderr == "standfast: cannot print the answer: No space left on device\n"

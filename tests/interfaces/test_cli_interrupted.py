@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.cli import STOPPED, main
+from standfast import Memory
+from standfast.interfaces.cli import STOPPED, main
 
 MESSAGES = 240
 ROOTS = ("user:ann", "user:bob")
@@ -26,8 +26,8 @@ NARROW = 40  # columns of the terminal
 # The command as it is, but at some step it waits for whoever wants to stop it.
 SLOW = """
 import os, sys, time
-from recollect.interfaces.cli import main
-from recollect.interfaces.cli import progress
+from standfast.interfaces.cli import main
+from standfast.interfaces.cli import progress
 
 told, waited = progress.Progress.__call__, []
 def slowly(self, done, total=None):
@@ -187,20 +187,20 @@ def test_C5_ctrl_c_leaves_what_it_says(
         **{
             key: value
             for key, value in os.environ.items()
-            if not key.startswith("RECOLLECT_") and key not in ("COLUMNS", "LINES")
+            if not key.startswith("STANDFAST_") and key not in ("COLUMNS", "LINES")
         },
         "PYTHONPATH": os.pathsep.join(os.path.abspath(one) for one in sys.path if one),
-        "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "RECOLLECT_EMBEDDER": "hashing",
+        "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "STANDFAST_EMBEDDER": "hashing",
         "SLOW_AT": str(work.at),
     }  # fmt: skip
     code, shown = _interrupted(tmp_path, work, environ)
     assert code == 130, shown
-    assert f"recollect: interrupted; {STOPPED[name]}" in shown, shown
+    assert f"standfast: interrupted; {STOPPED[name]}" in shown, shown
     assert "Traceback" not in shown
     bars = [part for line in shown.split("\n") for part in line.split("\r\x1b[K")]
     assert max(len(bar) for bar in bars if "%" in bar or "upkeep" in bar) < NARROW, bars
     assert work.left(tmp_path), shown
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")
+    monkeypatch.setenv("STANDFAST_EMBEDDER", "hashing")
     assert main([*work.command, "--no-background", "--quiet"]) == 0
     assert work.whole(tmp_path)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from recollect.interfaces.cli import main
+from standfast.interfaces.cli import main
 
 HERE = Path(__file__).parent
 LINES = [
@@ -33,8 +33,8 @@ def answers(folder: Path) -> str:
     environ = {
         "HOME": str(folder),
         "PATH": os.environ["PATH"],
-        "RECOLLECT_STORE": str(folder / "memory.db"),
-        "RECOLLECT_EMBEDDER": "hashing",
+        "STANDFAST_STORE": str(folder / "memory.db"),
+        "STANDFAST_EMBEDDER": "hashing",
         "COLUMNS": "100",
     }
     said = []
@@ -44,7 +44,7 @@ def answers(folder: Path) -> str:
             with mock.patch.dict(os.environ):
                 code, message = _run([*shlex.split(line), "--no-background"])
             message = message.replace(str(folder), "FOLDER").strip()
-            said.append(f"$ recollect {line}\n[{code}] {message}\n")
+            said.append(f"$ standfast {line}\n[{code}] {message}\n")
     return "\n".join(said)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from recollect import (
+from standfast import (
     AsyncMemory,
     Conflict,
     Denied,
@@ -24,13 +24,13 @@ from recollect import (
     Invalid,
     Memory,
     NotFound,
-    RecollectError,
+    StandfastError,
     Unavailable,
 )
-from recollect.interfaces.client import RemoteMemory
-from recollect.interfaces.client.encode import as_query, plain
-from recollect.interfaces.client.failures import error_of, error_of_problem
-from recollect.interfaces.http.app import build_app
+from standfast.interfaces.client import RemoteMemory
+from standfast.interfaces.client.encode import as_query, plain
+from standfast.interfaces.client.failures import error_of, error_of_problem
+from standfast.interfaces.http.app import build_app
 from tests.interfaces.lossy import LossyProxy
 from tests.serving import Served, served
 
@@ -329,13 +329,13 @@ def test_a_wrong_argument_is_a_type_error_as_it_is_locally(memory: Memory) -> No
         ({"status": 421}, Invalid),
         ({"status": 429, "error": "Unavailable"}, Unavailable),
         ({"status": 500, "error": "Incompatible"}, Incompatible),
-        ({"status": 500, "error": "RecollectError"}, RecollectError),
+        ({"status": 500, "error": "StandfastError"}, StandfastError),
         ({"status": 500}, Unavailable),
         ({"status": 418, "error": "Teapot"}, Invalid),
     ],
 )
 def test_a_problem_is_the_error_it_stands_for(
-    problem: dict[str, Any], error: type[RecollectError]
+    problem: dict[str, Any], error: type[StandfastError]
 ) -> None:
     raised = error_of_problem({"detail": "so it is", **problem})
     assert type(raised) is error
@@ -420,7 +420,7 @@ def test_it_waits_as_long_as_the_server_asks_but_not_for_ever(server: Served, ke
 def test_a_redirect_is_not_followed_with_the_key(server: Served, key: str) -> None:
     with LossyProxy(server.url) as proxy, Memory.connect(proxy.url, key) as memory:
         proxy.redirect_to("http://127.0.0.1:9/")
-        with pytest.raises(RecollectError):
+        with pytest.raises(StandfastError):
             memory.stats()
 
 
@@ -429,7 +429,7 @@ def test_the_key_is_nowhere_to_be_read(server: Served, key: str) -> None:
         for value in (memory, memory._memory, memory._memory._line):  # type: ignore[attr-defined]
             assert key not in repr(value)
             assert key not in str(vars(value))
-        with pytest.raises(RecollectError) as told:
+        with pytest.raises(StandfastError) as told:
             memory.history("nobody")
         assert key not in repr(told.value)
 
@@ -443,10 +443,10 @@ def test_a_closed_memory_says_so(server: Served, key: str) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [n for n in sys.modules if n.startswith("recollect.interfaces.client")]:
+    for name in [n for n in sys.modules if n.startswith("standfast.interfaces.client")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    with pytest.raises(Incompatible, match=r"recollect\[client\]"):
+    with pytest.raises(Incompatible, match=r"standfast\[client\]"):
         Memory.connect("http://127.0.0.1:9")
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from recollect import Denied, Incompatible, Invalid, Memory, RecollectError, Unavailable
+from standfast import Denied, Incompatible, Invalid, Memory, StandfastError, Unavailable
 from tests.serving import Served, served
 
 
@@ -101,7 +101,7 @@ def test_what_is_said_to_this_machine_passes_no_proxy(
 
 def test_certificates_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
-    with pytest.raises(RecollectError, match=r"SSL_CERT_FILE|cannot reach"):
+    with pytest.raises(StandfastError, match=r"SSL_CERT_FILE|cannot reach"):
         Memory.connect("https://memory.example.invalid", "rck_x")
 
 
@@ -121,7 +121,7 @@ def test_https_to_a_server_without_it_is_told(server: Served, key: str) -> None:
     ],
 )
 def test_another_server_is_known_when_connecting(answer: bytes) -> None:
-    with somebody_else(answer) as url, pytest.raises(Incompatible, match="recollect"):
+    with somebody_else(answer) as url, pytest.raises(Incompatible, match="standfast"):
         Memory.connect(url, "rck_x")
 
 

@@ -16,15 +16,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from recollect.settings import Settings
+from standfast.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.iterdir()), ids=lambda file: file.name)
 def test_C6_what_is_deployed_names_only_settings_there_are(file: Path) -> None:
-    known = {f"RECOLLECT_{field.name.upper()}" for field in fields(Settings)}
-    named = set(re.findall(r"\bRECOLLECT_[A-Z_]+\b", file.read_text("utf-8")))
+    known = {f"STANDFAST_{field.name.upper()}" for field in fields(Settings)}
+    named = set(re.findall(r"\bSTANDFAST_[A-Z_]+\b", file.read_text("utf-8")))
     assert named
     assert named <= known
 
@@ -33,19 +33,19 @@ def test_C6_the_unit_file_is_one(tmp_path: Path) -> None:
     tool = shutil.which("systemd-analyze")
     if tool is None:
         pytest.skip("systemd-analyze is not on this machine")
-    program = tmp_path / "recollect"
+    program = tmp_path / "standfast"
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
-    unit = tmp_path / "recollect.service"
-    text = (DEPLOY / "recollect.service").read_text("utf-8")
-    unit.write_text(text.replace("/opt/recollect/bin/recollect", str(program)), "utf-8")
+    unit = tmp_path / "standfast.service"
+    text = (DEPLOY / "standfast.service").read_text("utf-8")
+    unit.write_text(text.replace("/opt/standfast/bin/standfast", str(program)), "utf-8")
     done = subprocess.run([tool, "verify", str(unit)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_C6_the_image_runs_without_root_and_is_watched() -> None:
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
-    assert text.rindex("USER recollect") > text.rindex("useradd")
+    assert text.rindex("USER standfast") > text.rindex("useradd")
     assert "HEALTHCHECK" in text
     assert "--require-hashes" in text
 
@@ -145,9 +145,9 @@ def test_C6_the_password_file_is_the_servers_own_and_as_libpq_wants_it(
     for folder in (memory, programs):
         folder.mkdir()
     memory.chmod(0o1777)
-    (programs / "recollect").write_text('#!/bin/sh\necho "$@"\n')
-    (programs / "recollect").chmod(0o755)
-    service = composed("compose.postgres.yaml")["services"]["recollect"]
+    (programs / "standfast").write_text('#!/bin/sh\necho "$@"\n')
+    (programs / "standfast").chmod(0o755)
+    service = composed("compose.postgres.yaml")["services"]["standfast"]
     assert service["tmpfs"] == ["/tmp"], "it lies in memory only"
     script = service["entrypoint"][-1].replace("$$", "$")
     script = script.replace("/run/secrets", str(mounted)).replace("/tmp/pgpass", f"{memory}/pgpass")
@@ -161,15 +161,15 @@ def test_C6_the_password_file_is_the_servers_own_and_as_libpq_wants_it(
     assert made.stat().st_uid == (os.getuid() or SERVER_USER)
     assert stat.S_IMODE(made.stat().st_mode) == 0o600, "libpq ignores one that others may read"
     password = (secrets / "postgres_password").read_text().strip()
-    assert made.read_text() == f"postgres:5432:recollect:recollect:{password}\n"
-    store = urlsplit(service["environment"]["RECOLLECT_STORE"])
+    assert made.read_text() == f"postgres:5432:standfast:standfast:{password}\n"
+    store = urlsplit(service["environment"]["STANDFAST_STORE"])
     assert parse_qs(store.query)["passfile"] == ["/tmp/pgpass"]
-    assert (store.username, store.hostname, store.path) == ("recollect", "postgres", "/recollect")
+    assert (store.username, store.hostname, store.path) == ("standfast", "postgres", "/standfast")
 
 
 def test_C6_an_unreadable_secret_ends_the_container_at_once(tmp_path: Path) -> None:
     """And does not begin a server with an empty password."""
-    entrypoint = composed("compose.postgres.yaml")["services"]["recollect"]["entrypoint"]
+    entrypoint = composed("compose.postgres.yaml")["services"]["standfast"]["entrypoint"]
     script = entrypoint[-1].replace("$$", "$").replace("/run/secrets", str(tmp_path / "none"))
     script = script.replace("/tmp/pgpass", str(tmp_path / "pgpass"))
     done = subprocess.run([*entrypoint[:-1], script], capture_output=True, check=False)

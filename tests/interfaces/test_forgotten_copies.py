@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.cli import main
-from recollect.interfaces.http import build_app
-from recollect.types import ALL_RIGHTS
+from standfast import Memory
+from standfast.interfaces.cli import main
+from standfast.interfaces.http import build_app
+from standfast.types import ALL_RIGHTS
 from tests.interfaces.http.conftest import served
 
 

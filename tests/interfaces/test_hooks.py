@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.hooks import client
+from standfast.interfaces.hooks import client
 from tests.interfaces.hook_world import Agent, run_client
 from tests.interfaces.http.starts import started
 
@@ -40,7 +40,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Agent:
     return Agent(home, project)
 
 
-RUN = Path("data", "recollect", "run")
+RUN = Path("data", "standfast", "run")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def server(agent: Agent) -> Iterator[Any]:
     own = {name: agent.env[name] for name in ("HOME", "XDG_DATA_HOME")}
     with started(agent.home.parent, "--embedder", "hashing", **own) as running:
         assert not (agent.home / RUN).exists(), "who has no hooks has no key for them"
-        assert agent.recollect("hooks", "install", "claude-code").returncode == 0
+        assert agent.standfast("hooks", "install", "claude-code").returncode == 0
         wait_for((agent.home / RUN / "server.json").exists)
         yield running
 
@@ -129,7 +129,7 @@ def _stored(server: Any) -> dict[str, Any]:
 
 
 def test_O8_the_servers_file_is_its_owners_alone(agent: Agent, server: Any) -> None:
-    folder = agent.home / "data" / "recollect" / "run"
+    folder = agent.home / "data" / "standfast" / "run"
     file = folder / "server.json"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
@@ -150,7 +150,7 @@ def test_O8_a_hook_is_quick_because_it_imports_next_to_nothing(agent: Agent) -> 
     ).stderr  # fmt: skip
     modules = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
     assert "http.client" in modules, "the hook has asked the server"
-    heavy = ("typing", "asyncio", "subprocess", "argparse", "recollect", "numpy", "dataclasses")
+    heavy = ("typing", "asyncio", "subprocess", "argparse", "standfast", "numpy", "dataclasses")
     assert modules.isdisjoint(heavy)
     bare, hook = [], []
     for _ in range(7):
@@ -190,7 +190,7 @@ EVENT = json.dumps(
 @pytest.mark.parametrize("written", [None, "", "{}", "[]", '{"address": "http://127.0.0.1:1"}'])
 def test_O8_without_a_server_a_hook_is_silent(tmp_path: Path, written: str | None) -> None:
     env = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
-    folder = tmp_path / "data" / "recollect" / "run"
+    folder = tmp_path / "data" / "standfast" / "run"
     if written is not None:
         folder.mkdir(parents=True)
         (folder / "server.json").write_text(written)
@@ -223,7 +223,7 @@ def test_O8_a_server_that_hangs_delays_a_hook_by_seconds_only(tmp_path: Path) ->
 
 
 def _announce(folder: Path, pid: int, port: int) -> None:
-    run = folder / "recollect" / "run"
+    run = folder / "standfast" / "run"
     run.mkdir(parents=True)
     told = {"address": f"http://127.0.0.1:{port}", "pid": pid, "key": "k", "scope": "user:a"}
     (run / "server.json").write_text(json.dumps(told))
@@ -235,7 +235,7 @@ def test_O8_a_session_starts_the_server_only_where_the_user_allowed_it(tmp_path:
         **os.environ,
         "HOME": str(tmp_path),
         "XDG_DATA_HOME": str(tmp_path / "data"),
-        "RECOLLECT_EMBEDDER": "hashing",
+        "STANDFAST_EMBEDDER": "hashing",
     }
     assert run_client(EVENT, env).returncode == 0
     assert not store.exists()
@@ -247,7 +247,7 @@ def test_O8_a_session_starts_the_server_only_where_the_user_allowed_it(tmp_path:
         thread.start()
     for thread in threads:
         thread.join(60)
-    file = tmp_path / "data" / "recollect" / "run" / "server.json"
+    file = tmp_path / "data" / "standfast" / "run" / "server.json"
     deadline = time.monotonic() + 60
     while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -297,7 +297,7 @@ def test_O8_a_work_tree_is_the_project_of_its_repository(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["a:b", "100%", "x" * 500, "new\nline", "\u200b", "ünï/çødé"])
 def test_O8_any_folder_makes_a_scope(name: str) -> None:
-    from recollect.scopes import parse_scope
+    from standfast.scopes import parse_scope
 
     parse_scope(f"user:default:project:{client._encoded(name)}")
 
@@ -308,12 +308,12 @@ def test_O8_uninstalled_nothing_is_left_and_the_key_is_revoked(tmp_path: Path) -
     agent.settings.write_text('{"model": "opus"}')
     own = {name: agent.env[name] for name in ("HOME", "XDG_DATA_HOME")}
     with started(tmp_path, "--embedder", "hashing", **own) as running:
-        assert agent.recollect("hooks", "install", "claude-code").returncode == 0
+        assert agent.standfast("hooks", "install", "claude-code").returncode == 0
         file = agent.home / RUN / "server.json"
         wait_for(file.exists)
         secret = json.loads(file.read_text())["key"]
         assert _status(running, secret) == 200
-        assert agent.recollect("hooks", "uninstall", "claude-code").returncode == 0
+        assert agent.standfast("hooks", "uninstall", "claude-code").returncode == 0
         assert not (agent.home / RUN).exists()
         wait_for(lambda: _status(running, secret) == 401)
     assert not (agent.home / RUN).exists()
@@ -332,7 +332,7 @@ def test_O8_a_hook_answers_in_150_ms_at_20_000_messages(agent: Agent, server: An
     """Median and 95 % beside ``python -c pass`` in the same run."""
     import httpx2
 
-    key = json.loads((agent.home / "data/recollect/run/server.json").read_text())["key"]
+    key = json.loads((agent.home / "data/standfast/run/server.json").read_text())["key"]
     with httpx2.Client(
         base_url=server.address, headers={"Authorization": f"Bearer {key}"}, timeout=120
     ) as sender:

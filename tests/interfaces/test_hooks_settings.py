@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import Invalid
-from recollect.interfaces.cli import main
-from recollect.interfaces.hooks import claude, client
+from standfast.errors import Invalid
+from standfast.interfaces.cli import main
+from standfast.interfaces.hooks import claude, client
 
 COMMAND = claude.command_of(start=False, store=None)
 OTHERS = {"hooks": [{"type": "command", "command": "echo 'done, \"all\"'"}]}
@@ -158,7 +158,7 @@ def test_O8_a_link_stays_a_link_and_modes_stay(tmp_path: Path) -> None:
     ("agent", "said"),
     [
         ("cursor", (".cursor/mcp.json", "mcpServers", "alwaysApply: true")),
-        ("codex", ("~/.codex/config.toml", "[mcp_servers.recollect]", "AGENTS.md")),
+        ("codex", ("~/.codex/config.toml", "[mcp_servers.standfast]", "AGENTS.md")),
         ("gemini", ("~/.gemini/settings.json", "mcpServers", "GEMINI.md")),
         ("vscode", (".vscode/mcp.json", '"type": "stdio"', "copilot-instructions.md")),
     ],
@@ -180,7 +180,7 @@ def test_O8_other_agents_are_told_what_to_write_and_nothing_is_written(
     assert main(["hooks", "uninstall", agent]) == 0
 
 
-@pytest.mark.parametrize("before", [(), (".local",), (".local/share/recollect",), (".claude",)])
+@pytest.mark.parametrize("before", [(), (".local",), (".local/share/standfast",), (".claude",)])
 def test_O8_a_home_is_as_it_was_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...]
 ) -> None:

@@ -19,14 +19,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import AsyncMemory
-from recollect.errors import RecollectError
-from recollect.interfaces.answers import QUESTIONS
-from recollect.interfaces.cli.parser import build_parser
-from recollect.interfaces.cli.verbs import COMMANDS
-from recollect.interfaces.http.models import ELSEWHERE
-from recollect.interfaces.http.routes.verbs import TOPICS
-from recollect.memory.arguments import Argument, verb_names, verb_spec
+from standfast import AsyncMemory
+from standfast.errors import StandfastError
+from standfast.interfaces.answers import QUESTIONS
+from standfast.interfaces.cli.parser import build_parser
+from standfast.interfaces.cli.verbs import COMMANDS
+from standfast.interfaces.http.models import ELSEWHERE
+from standfast.interfaces.http.routes.verbs import TOPICS
+from standfast.memory.arguments import Argument, verb_names, verb_spec
 from tests import postgres, redis
 from tests.commands import run_here
 from tests.interfaces.http.conftest import ALL, ServeApp, Served, serve_app
@@ -286,7 +286,7 @@ def test_X10_hostile_values_are_refused_alike_on_every_engine(
                         tried += 1
                         try:
                             await getattr(memory, verb)(**{**given, one.name: value})
-                        except RecollectError as error:
+                        except StandfastError as error:
                             if "\n" in str(error):
                                 broken[f"{verb}({one.name}={shown(value)})"] = str(error)
                         except Exception as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, as_text
-from recollect.types.invisible import shown, spelled_out
+from standfast import Memory, as_text
+from standfast.types.invisible import shown, spelled_out
 from tests.commands import run_here
 from tests.interfaces.mcp_world import agent_of, opened, run, text_of
 from tests.interfaces.workspaces import Desk
@@ -118,7 +118,7 @@ def test_X9_tools_and_resources_answer_with_what_is_seen() -> None:
 
 
 def test_X9_slack_shows_no_hidden_text_and_no_mention() -> None:
-    bots = pytest.importorskip("recollect.interfaces.slack.bot", reason="the extra slack")
+    bots = pytest.importorskip("standfast.interfaces.slack.bot", reason="the extra slack")
     assert bots.as_plain(HIDDEN) == SEEN
     assert bots.as_plain("<!channel> a & b") == "&lt;!channel&gt; a &amp; b"
 

@@ -32,7 +32,7 @@ def test_B1_memory_md_holds_the_facts_and_follows_them(desk: Desk) -> None:
     desk.chat(4)
     desk.sync()
     text = desk.page.read_text()
-    assert f"## Facts\n\n- Ann lives in Berlin <!-- recollect:{berlin} -->\n" in text
+    assert f"## Facts\n\n- Ann lives in Berlin <!-- standfast:{berlin} -->\n" in text
     assert "## Preferences\n\n- Ann prefers tea" in text
     assert "line 1 of the talk" not in text
     desk.remember("Ann lives in Hamburg", supersedes=berlin)
@@ -61,7 +61,7 @@ def test_B1_a_file_that_says_the_right_thing_is_not_written_again(desk: Desk) ->
 
 
 def test_B1_line_breaks_and_comments_in_a_fact_stay_in_its_line(desk: Desk) -> None:
-    odd = "first\nsecond <!-- recollect:x --> &#10; R&D  "
+    odd = "first\nsecond <!-- standfast:x --> &#10; R&D  "
     desk.remember(odd)
     desk.sync()
     assert desk.texts() == [odd]

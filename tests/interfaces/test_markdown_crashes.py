@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.markdown import folders
-from recollect.text.compare import text_hash
+from standfast.interfaces.markdown import folders
+from standfast.text.compare import text_hash
 from tests.interfaces.workspaces import SCOPE, Desk
 
 WORDS = "tea sun rain ink oak fog elm ash yew bay fir gum hop ivy jet kit log map net owl".split()
@@ -99,7 +99,7 @@ class World:
         with self.desk.open() as memory:
             hits = memory.recall("", scope=SCOPE, types=["fact"], limit=500).hits
         assert sorted(hit.record.text for hit in hits) == sorted(self.facts)
-        ids = re.findall(r"<!-- recollect:(\S+) -->", self.desk.history.read_text())
+        ids = re.findall(r"<!-- standfast:(\S+) -->", self.desk.history.read_text())
         assert max(Counter(ids).values(), default=1) == 1
         spans = re.findall(r"messages (\d+) to (\d+) of", self.desk.history.read_text())
         file = self.desk.path / "sessions" / "chat.jsonl"

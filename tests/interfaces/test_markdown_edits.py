@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.interfaces.markdown import folders
-from recollect.types import Receipt
+from standfast.interfaces.markdown import folders
+from standfast.types import Receipt
 from tests.interfaces.workspaces import SCOPE, Desk
 
 
@@ -154,7 +154,7 @@ def test_X10_a_forgotten_line_without_its_comment_is_recognised(desk: Desk) -> N
     desk.sync()
     with desk.open() as memory:
         memory.forget(ids=[berlin])
-    desk.page.write_text(re.sub(r" <!-- recollect:\S+ -->", "", desk.page.read_text()))
+    desk.page.write_text(re.sub(r" <!-- standfast:\S+ -->", "", desk.page.read_text()))
     receipt = desk.sync()
     assert "forgotten" in reasons(receipt)
     assert desk.texts() == ["Bob likes chess"]
@@ -190,7 +190,7 @@ def test_X10_a_forgotten_text_is_in_no_file_after_the_next_round(desk: Desk) -> 
         lambda text: "\ufeff" + text,
         lambda text: text.replace(" -->", " -->   "),
         lambda text: "\n".join(reversed(text.split("\n"))),
-        lambda text: re.sub(r" <!-- recollect:\S+ -->", "", text),
+        lambda text: re.sub(r" <!-- standfast:\S+ -->", "", text),
         lambda text: text.replace("lives in", "lives\n  in"),
         lambda text: text.replace("# Memory", "") + "\n\n\n",
     ],

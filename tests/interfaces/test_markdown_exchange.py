@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid, Unavailable
-from recollect.interfaces.markdown.exchange import (
+from standfast.errors import Invalid, Unavailable
+from standfast.interfaces.markdown.exchange import (
     answer_of,
     message_line,
     prompt_of,
     says_the_same,
     update_of,
 )
-from recollect.interfaces.markdown.pages import FactLine, fact_line
-from recollect.ports import Prompt, Reply
-from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
-from recollect.types import Item, Message, Receipt, ToolCall, Usage
+from standfast.interfaces.markdown.pages import FactLine, fact_line
+from standfast.ports import Prompt, Reply
+from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
+from standfast.types import Item, Message, Receipt, ToolCall, Usage
 from tests.interfaces.workspaces import SCOPE, Desk
 
 AT = datetime(2025, 1, 15, 10, 31, tzinfo=UTC)
@@ -122,7 +122,7 @@ def test_B5_the_model_gets_both_and_its_answer_goes_to_both_files(desk: Desk) ->
     model = answering(ENTRY, lambda memory: memory + "\n- Deployment runs on GitHub Actions\n")
     receipt = desk.sync(model=model)
     (prompt,) = model.asked
-    assert "- Ann lives in Berlin <!-- recollect:" in memory_in(prompt)
+    assert "- Ann lives in Berlin <!-- standfast:" in memory_in(prompt)
     assert "USER: line 0 of the talk" in prompt.user
     assert "line 41 of the talk" not in prompt.user
     (entry,) = desk.entries()
@@ -214,7 +214,7 @@ def test_B5_an_update_that_drops_too_much_is_held_for_review(desk: Desk) -> None
 
 def proposals(desk: Desk) -> list[Item]:
     async def read() -> list[Item]:
-        from recollect.interfaces.markdown.watch import opened_mirror
+        from standfast.interfaces.markdown.watch import opened_mirror
 
         async with opened_mirror(str(desk.path), embedder="hashing") as mirror:
             engine = mirror.engine
@@ -294,8 +294,8 @@ def test_B5_A10_a_configured_model_is_asked_unless_somebody_opted_out(
         return says_json({"history_entry": ENTRY, "memory_update": "- Deploys are daily"})
 
     with ScriptedServer(otherwise=answer) as server:
-        monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-        monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
+        monkeypatch.setenv("STANDFAST_MODEL", "openai-compatible:test")
+        monkeypatch.setenv("STANDFAST_MODEL_URL", server.url)
         desk.chat(51, says=TALK)
         desk.sync()
         assert desk.texts() == ["Deploys are daily"]

@@ -21,13 +21,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid, Unavailable
-from recollect.interfaces.markdown import folders
-from recollect.interfaces.markdown.workspace import Workspace
+from standfast.errors import Invalid, Unavailable
+from standfast.interfaces.markdown import folders
+from standfast.interfaces.markdown.workspace import Workspace
 from tests.commands import run_here
 from tests.interfaces.workspaces import SCOPE, Desk
 
-CLI = [sys.executable, "-m", "recollect.interfaces.cli"]
+CLI = [sys.executable, "-m", "standfast.interfaces.cli"]
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_B7_something_in_the_way_is_a_clear_error(tmp_path: Path, path: str) -> 
 def test_B7_sync_of_a_folder_that_is_no_workspace_makes_nothing(tmp_path: Path) -> None:
     done = run("sync", "w", cwd=tmp_path)
     assert done.returncode == 2
-    assert "recollect new" in done.stderr
+    assert "standfast new" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -303,7 +303,7 @@ def test_B9_a_save_while_we_write_is_not_overwritten(
     desk.remember("Ann lives in Berlin")
     desk.sync()
     desk.remember("Bob likes chess")
-    from recollect.interfaces.markdown import sync
+    from standfast.interfaces.markdown import sync
 
     real = sync.memory_page
     saves = iter(["- Carl plays the flute"])
@@ -357,7 +357,7 @@ def test_B9_who_holds_the_lock_is_waited_for_and_not_for_ever(
 
 SYNCING = """
 import asyncio, sys
-from recollect.interfaces.markdown.watch import opened_mirror
+from standfast.interfaces.markdown.watch import opened_mirror
 async def main():
     async with opened_mirror(sys.argv[1], embedder="hashing") as mirror:
         print("ready", flush=True)
@@ -372,7 +372,7 @@ asyncio.run(main())
 
 
 def ids_in(history: str) -> list[str]:
-    return re.findall(r"<!-- recollect:(\S+) -->", history)
+    return re.findall(r"<!-- standfast:(\S+) -->", history)
 
 
 def test_B2_B6_a_killed_sync_never_shrinks_or_doubles_the_log(desk: Desk, proving: bool) -> None:
@@ -423,7 +423,7 @@ def test_B9_watching_takes_a_save_in_by_itself(desk: Desk) -> None:
     try:
         _until(lambda: (desk.path / "memory" / ".last.json").exists())
         desk.add("- Ann lives in Berlin")
-        _until(lambda: "recollect:" in desk.page.read_text())
+        _until(lambda: "standfast:" in desk.page.read_text())
         desk.remember("Bob likes chess")
         _until(lambda: "Bob likes chess" in desk.page.read_text())
     finally:
@@ -456,8 +456,8 @@ def test_a_round_that_changes_nothing_writes_nothing_to_the_store(desk: Desk) ->
     desk.sync()
 
     async def numbers() -> list[int]:
-        from recollect.interfaces.markdown.view import last_number
-        from recollect.interfaces.markdown.watch import opened_mirror
+        from standfast.interfaces.markdown.view import last_number
+        from standfast.interfaces.markdown.watch import opened_mirror
 
         found = []
         async with opened_mirror(str(desk.path), embedder="hashing") as mirror:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.interfaces.markdown.pages import HEADINGS, own_parts, split_lines
+from standfast.interfaces.markdown.pages import HEADINGS, own_parts, split_lines
 from tests.interfaces.workspaces import SCOPE, Desk
 
-COMMENT = re.compile(r" <!-- recollect:[^\s<>]+ -->")
+COMMENT = re.compile(r" <!-- standfast:[^\s<>]+ -->")
 OURS = {f"## {heading}" for heading in HEADINGS}
 
 WORDS = st.text(

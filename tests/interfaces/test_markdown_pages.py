@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import Invalid
-from recollect.interfaces.markdown.config import MEMORY_WINDOW, read_config
-from recollect.interfaces.markdown.edits import EditPlan, KnownLine, Written, flat, plan_edits
-from recollect.interfaces.markdown.history import HistoryEntry, ids_in, torn_end, without
-from recollect.interfaces.markdown.pages import (
+from standfast.errors import Invalid
+from standfast.interfaces.markdown.config import MEMORY_WINDOW, read_config
+from standfast.interfaces.markdown.edits import EditPlan, KnownLine, Written, flat, plan_edits
+from standfast.interfaces.markdown.history import HistoryEntry, ids_in, torn_end, without
+from standfast.interfaces.markdown.pages import (
     HEADINGS,
     FactLine,
     PageLine,
@@ -26,14 +26,14 @@ from recollect.interfaces.markdown.pages import (
     unescaped,
     written_id,
 )
-from recollect.interfaces.markdown.workspace import session_file
-from recollect.text.compare import text_hash
-from recollect.types import Record
+from standfast.interfaces.markdown.workspace import session_file
+from standfast.text.compare import text_hash
+from standfast.types import Record
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 STORABLE = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
 TEXTS = st.text(STORABLE, min_size=1, max_size=60).filter(lambda text: bool(text.strip()))
-PIECES = "<!-- --> recollect: & #10; amp; lt; - 1. # a > ` x".split(" ")
+PIECES = "<!-- --> standfast: & #10; amp; lt; - 1. # a > ` x".split(" ")
 TRICKY = (
     st.lists(st.sampled_from([*PIECES, " ", "\n", "\r", "\t", "\u2028"]), min_size=1, max_size=14)
     .map("".join)

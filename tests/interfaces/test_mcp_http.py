@@ -17,8 +17,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.access import keys
-from recollect.interfaces.mcp.mount import PATH
+from standfast.access import keys
+from standfast.interfaces.mcp.mount import PATH
 from tests.interfaces.mcp_world import TOOLS, Agent, run
 from tests.serving import Served, served
 
@@ -210,7 +210,7 @@ def test_A10_one_device_of_a_key_cancels_no_call_of_another(
     ended = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
 
     def of(device: str) -> dict[str, str]:
-        return {"Mcp-Session-Id": "one", "X-Recollect-Device": device}
+        return {"Mcp-Session-Id": "one", "X-Standfast-Device": device}
 
     with ThreadPoolExecutor(1) as pool:
         mine = pool.submit(lambda: post(server, call, key, **of("kitchen")))

@@ -28,10 +28,10 @@ PATIENCE_SECONDS = 120
 
 @contextmanager
 def server(store: Path) -> Iterator[tuple[str, int]]:
-    """`recollect serve` as a process: its address and its id."""
+    """`standfast serve` as a process: its address and its id."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "--store", str(store), "serve"]
+    command = [sys.executable, "-m", "standfast.interfaces.cli", "--store", str(store), "serve"]
     process = subprocess.Popen(
         [*command, "--port", str(port)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -60,7 +60,7 @@ def _ready(process: subprocess.Popen[bytes], port: int) -> str:
 def key_for(store: Path, scope: str) -> str:
     made = subprocess.run(
         [
-            *(sys.executable, "-m", "recollect.interfaces.cli", "--store", str(store)),
+            *(sys.executable, "-m", "standfast.interfaces.cli", "--store", str(store)),
             *("keys", "create", "--scope", scope),
         ],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""``recollect mcp`` as agents run it: a process each, the official client, one shared file."""
+"""``standfast mcp`` as agents run it: a process each, the official client, one shared file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.mcp.stdio import _heard, what_is_wrong
-from recollect.testing.scripted import ScriptedServer, hangs
+from standfast import Memory
+from standfast.interfaces.mcp.stdio import _heard, what_is_wrong
+from standfast.testing.scripted import ScriptedServer, hangs
 from tests.interfaces.conftest import Run
 from tests.interfaces.mcp_world import TOOLS, Agent, command, run, started
 
@@ -69,8 +69,8 @@ async def every_tool(agent: Agent) -> None:
 def test_a_cancelled_call_ends_and_the_next_one_works(tmp_path: Path) -> None:
     async def scenario(server: ScriptedServer) -> None:
         environment = {
-            "RECOLLECT_MODEL": "openai:any",
-            "RECOLLECT_MODEL_URL": server.url,
+            "STANDFAST_MODEL": "openai:any",
+            "STANDFAST_MODEL_URL": server.url,
             "OPENAI_API_KEY": "none",
         }
         async with started(tmp_path / "memory.db", "--scope", "user:ann", **environment) as agent:
@@ -185,12 +185,12 @@ def test_sigterm_ends_it_even_if_nobody_reads_its_answers(tmp_path: Path) -> Non
     assert server.returncode == 0
 
 
-def test_what_is_wrong_with_the_start_ends_it_with_a_word(recollect: Run) -> None:
+def test_what_is_wrong_with_the_start_ends_it_with_a_word(standfast: Run) -> None:
     for options, code, said in (
         (("--scope", "ann"), 2, "kind:id"),
         (("--profile", "nobody"), 2, "profile"),
     ):
-        done = recollect("mcp", *options)
+        done = standfast("mcp", *options)
         assert done.returncode == code
         assert said in done.stderr
         assert done.stdout == ""
@@ -212,7 +212,7 @@ def test_what_is_wrong_with_the_store_is_told_to_the_agent(tmp_path: Path) -> No
 
 def test_without_a_scope_the_setting_decides_and_binds(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with started(tmp_path / "memory.db", RECOLLECT_SCOPE="user:eva") as agent:
+        async with started(tmp_path / "memory.db", STANDFAST_SCOPE="user:eva") as agent:
             await agent.saves("Eva likes tea")
             found = await agent.does("memory_search", query="tea")
             assert found["memories"][0]["scope"] == "user:eva"

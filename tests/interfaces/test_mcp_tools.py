@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from recollect.interfaces.mcp.results import ANSWER_TOKENS_MAX
-from recollect.memory import AsyncMemory
-from recollect.text.tokens import estimate
-from recollect.text.trust import PREFACE, without_recalled
+from standfast.interfaces.mcp.results import ANSWER_TOKENS_MAX
+from standfast.memory import AsyncMemory
+from standfast.text.tokens import estimate
+from standfast.text.trust import PREFACE, without_recalled
 from tests.interfaces.mcp_world import TOOLS, Agent, agent_of, opened, run
 
 Scenario = Callable[[Agent, AsyncMemory], Awaitable[None]]
@@ -38,7 +38,7 @@ def play(scenario: Scenario, **options: Any) -> None:
 def test_the_server_says_what_it_is_and_when_to_use_what() -> None:
     async def scenario(agent: Agent, _: AsyncMemory) -> None:
         assert agent.client.server_info is not None
-        assert agent.client.server_info.name == "recollect"
+        assert agent.client.server_info.name == "standfast"
         assert "memory_context once" in (agent.client.instructions or "")
         tools = (await agent.client.list_tools()).tools
         assert tuple(tool.name for tool in tools) == TOOLS

@@ -1,4 +1,4 @@
-"""``recollect migrate``: a whole store copied into another engine, and compared."""
+"""``standfast migrate``: a whole store copied into another engine, and compared."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.access import keys
-from recollect.changes import Change
-from recollect.engine import Engine
-from recollect.errors import Unavailable
-from recollect.interfaces.cli import main
-from recollect.types import Receipt, SessionKey
-from recollect.verbs import migrate
-from recollect.wiring import open_engine
-from recollect.wiring.files import migrate_store
+from standfast import Memory
+from standfast.access import keys
+from standfast.changes import Change
+from standfast.engine import Engine
+from standfast.errors import Unavailable
+from standfast.interfaces.cli import main
+from standfast.types import Receipt, SessionKey
+from standfast.verbs import migrate
+from standfast.wiring import open_engine
+from standfast.wiring.files import migrate_store
 from tests import postgres
 
 

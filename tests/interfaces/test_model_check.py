@@ -1,4 +1,4 @@
-"""`recollect model check`: what it says of models that behave well and badly."""
+"""`standfast model check`: what it says of models that behave well and badly."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.testing.model_check import VERDICTS, ModelCase, model_cases
-from recollect.testing.scripted import (
+from standfast.testing.model_check import VERDICTS, ModelCase, model_cases
+from standfast.testing.scripted import (
     ScriptedAnswer,
     ScriptedQuestion,
     ScriptedServer,
@@ -26,9 +26,9 @@ CASES = len(model_cases())
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     with ScriptedServer() as running:
-        monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-        monkeypatch.setenv("RECOLLECT_MODEL_URL", running.url)
-        monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "30")  # a busy machine needs some
+        monkeypatch.setenv("STANDFAST_MODEL", "openai-compatible:test")
+        monkeypatch.setenv("STANDFAST_MODEL_URL", running.url)
+        monkeypatch.setenv("STANDFAST_MODEL_TIMEOUT_SECONDS", "30")  # a busy machine needs some
         yield running
 
 
@@ -61,8 +61,8 @@ def lies(asked: ScriptedQuestion) -> ScriptedAnswer:
     return says_json({"facts": [fact]}, usage=(400, 60))
 
 
-def checked(recollect: Run, *options: str) -> Any:
-    answer = recollect("model", "check", *options, "--json")
+def checked(standfast: Run, *options: str) -> Any:
+    answer = standfast("model", "check", *options, "--json")
     assert answer.returncode == 0, answer.stderr
     return json.loads(answer.stdout)
 
@@ -72,11 +72,11 @@ def rates(report: Any) -> dict[str, tuple[int, int]]:
 
 
 def test_L6_a_good_model_is_called_one(
-    recollect: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    standfast: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL_PRICE", "1/10")
+    monkeypatch.setenv("STANDFAST_MODEL_PRICE", "1/10")
     server.otherwise = as_wanted
-    report = checked(recollect)
+    report = checked(standfast)
     assert len(server.requests) == report["questions"] == CASES
     assert {part: right for part, (right, of) in rates(report).items() if right != of} == {}
     assert {*VERDICTS, "valid", "grounded", "facts", "others"} == set(report["scores"])
@@ -87,33 +87,33 @@ def test_L6_a_good_model_is_called_one(
     assert report["per_1000"]["turn"]["cost"] > report["per_1000"]["digest"]["cost"]
 
 
-def test_L6_every_known_memory_of_a_case_is_shown(recollect: Run, server: ScriptedServer) -> None:
+def test_L6_every_known_memory_of_a_case_is_shown(standfast: Run, server: ScriptedServer) -> None:
     server.otherwise = as_wanted
-    checked(recollect)
+    checked(standfast)
     for asked in server.requests:
         assert all(f"fact: {text}" in asked.user for text in asked_case(asked).known)
 
 
 def test_L6_a_model_that_invents_is_found_out_and_what_is_kept_out_is_said(
-    recollect: Run, server: ScriptedServer
+    standfast: Run, server: ScriptedServer
 ) -> None:
     server.otherwise = lies
-    report = checked(recollect)
+    report = checked(standfast)
     found = rates(report)
     assert found["valid"] == (CASES, CASES)
     assert [found[part][0] for part in ("grounded", "facts", *VERDICTS, "others")] == [0] * 7
     assert all(one["held"] for one in report["mistakes"] if one["part"] in ("grounded", "others"))
-    told = recollect("model", "check")
+    told = standfast("model", "check")
     assert "0 %" in told.stdout
     assert "$0.00" in told.stdout, "a model on this machine costs nothing"
     assert "more: --json lists them all" in told.stdout
 
 
 def test_L6_prose_is_no_valid_answer_and_counts_as_missed(
-    recollect: Run, server: ScriptedServer
+    standfast: Run, server: ScriptedServer
 ) -> None:
     server.otherwise = prose()
-    report = checked(recollect)
+    report = checked(standfast)
     found = rates(report)
     assert found["valid"] == (0, CASES)
     assert found["others"][0] == 0, "who says nothing that can be read refused nothing"
@@ -123,60 +123,60 @@ def test_L6_prose_is_no_valid_answer_and_counts_as_missed(
 
 @pytest.mark.parametrize("action", [("model", "check"), ("model", "check", "--json")])
 def test_L6_without_a_model_one_line_says_what_to_set(
-    recollect: Run, action: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    standfast: Run, action: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_MODEL", raising=False)
-    answer = recollect(*action)
+    monkeypatch.delenv("STANDFAST_MODEL", raising=False)
+    answer = standfast(*action)
     assert answer.returncode == 2
     assert len(answer.stderr.strip().splitlines()) == 1
-    assert "set RECOLLECT_MODEL" in answer.stderr
+    assert "set STANDFAST_MODEL" in answer.stderr
 
 
 def test_L6_a_model_that_is_down_is_one_line(
-    recollect: Run, monkeypatch: pytest.MonkeyPatch
+    standfast: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScriptedServer() as gone:
         url = gone.url
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", url)
-    answer = recollect("model", "check")
+    monkeypatch.setenv("STANDFAST_MODEL", "openai-compatible:test")
+    monkeypatch.setenv("STANDFAST_MODEL_URL", url)
+    answer = standfast("model", "check")
     assert answer.returncode == 6
     assert len(answer.stderr.strip().splitlines()) == 1
     assert "openai-compatible:test" in answer.stderr
 
 
 def test_L6_a_model_that_goes_away_leaves_what_was_seen_before(
-    recollect: Run, server: ScriptedServer
+    standfast: Run, server: ScriptedServer
 ) -> None:
     server.script(as_wanted, as_wanted)
     server.otherwise = fails(500)
-    answer = recollect("model", "check", "--json")
+    answer = standfast("model", "check", "--json")
     assert answer.returncode == 6
     report = json.loads(answer.stdout)
     assert rates(report)["valid"] == (2, 7), "left alone after five failures in a row"
     assert "5 times in a row" in report["stopped"]
-    told = recollect("model", "check")
+    told = standfast("model", "check")
     assert told.returncode == 6
     assert "status 500" in told.stderr
 
 
 def test_L6_a_slow_model_is_not_waited_for(
-    recollect: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    standfast: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "1")
+    monkeypatch.setenv("STANDFAST_MODEL_TIMEOUT_SECONDS", "1")
     server.otherwise = hangs()
-    answer = recollect("model", "check")
+    answer = standfast("model", "check")
     assert answer.returncode == 6
     assert "did not answer within 1 seconds" in answer.stderr
 
 
 def test_L6_A5_the_budget_holds_from_one_check_to_the_next(
-    recollect: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    standfast: Run, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_TOKENS_PER_DAY", "9000")
+    monkeypatch.setenv("STANDFAST_TOKENS_PER_DAY", "9000")
     server.otherwise = as_wanted
-    assert recollect("remember", "I like tea").returncode == 0
-    first = recollect("model", "check", "--json")
+    assert standfast("remember", "I like tea").returncode == 0
+    first = standfast("model", "check", "--json")
     assert first.returncode == 6
     report = json.loads(first.stdout)
     assert "budget" in report["stopped"]
@@ -184,22 +184,22 @@ def test_L6_A5_the_budget_holds_from_one_check_to_the_next(
     spent = report["usage"]["tokens_in"] + report["usage"]["tokens_out"]
     assert spent <= 9000
     asked = len(server.requests)
-    again = recollect("model", "check")
+    again = standfast("model", "check")
     assert again.returncode == 6
     assert "budget" in again.stderr
     assert len(server.requests) == asked
 
 
-def test_C3_a_check_makes_no_store(recollect: Run, server: ScriptedServer, tmp_path: Any) -> None:
+def test_C3_a_check_makes_no_store(standfast: Run, server: ScriptedServer, tmp_path: Any) -> None:
     server.otherwise = fails(401, "no such key")
-    answer = recollect("model", "check", store="never/memory.db")
+    answer = standfast("model", "check", store="never/memory.db")
     assert answer.returncode == 6
     assert "401" in answer.stderr
     assert not (tmp_path / "never").exists()
 
 
-def test_L6_another_model_is_named(recollect: Run, server: ScriptedServer) -> None:
+def test_L6_another_model_is_named(standfast: Run, server: ScriptedServer) -> None:
     server.otherwise = as_wanted
-    report = checked(recollect, "openai-compatible:other")
+    report = checked(standfast, "openai-compatible:other")
     assert report["model"] == "openai-compatible:other"
     assert server.requests[0].body["model"] == "other"

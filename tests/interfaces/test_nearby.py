@@ -19,14 +19,14 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.interfaces import nearby
-from recollect.interfaces.cli import main, verbs
-from recollect.interfaces.cli.nearby import UNREAD
-from recollect.interfaces.http.commands import answering
-from recollect.interfaces.nearby import asked, socket_of, told
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT, set_key
-from recollect.wiring.cipher import key_from
+from standfast import AsyncMemory, Memory
+from standfast.interfaces import nearby
+from standfast.interfaces.cli import main, verbs
+from standfast.interfaces.cli.nearby import UNREAD
+from standfast.interfaces.http.commands import answering
+from standfast.interfaces.nearby import asked, socket_of, told
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT, set_key
+from standfast.wiring.cipher import key_from
 
 SCOPE = "user:ann"
 
@@ -56,13 +56,13 @@ def store(tmp_path: Path) -> Path:
 
 @contextmanager
 def running(store: Path, **options: Any) -> Iterator[None]:
-    """What ``recollect serve`` does beside listening on a port."""
+    """What ``standfast serve`` does beside listening on a port."""
     loop, ready, over = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
 
     async def serve() -> None:
         memory = await AsyncMemory.open(str(store), embedder="hashing", background=False)
         said = told(options.get("profile"), options.get("embedder", "hashing"))
-        key = key_from(os.environ.get("RECOLLECT_KEY_FILE", ""))
+        key = key_from(os.environ.get("STANDFAST_KEY_FILE", ""))
         async with memory, answering(memory, store, said, key):
             ready.set()
             await over.wait()
@@ -78,7 +78,7 @@ def running(store: Path, **options: Any) -> Iterator[None]:
         loop.close()
 
 
-def recollect(store: Path, *arguments: str) -> int:
+def standfast(store: Path, *arguments: str) -> int:
     return main([*arguments, "--store", str(store), "--embedder", "hashing", "--no-background"])
 
 
@@ -101,11 +101,11 @@ def test_the_server_answers_as_the_store_would(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copy = shutil.copy(store, store.with_name("copy.db"))  # each answer counts as a use
-    assert recollect(Path(copy), *question) == 0
+    assert standfast(Path(copy), *question) == 0
     alone = capsys.readouterr()
     with running(store):
         monkeypatch.setattr(verbs, "open_memory", lambda _: pytest.fail("it opened the store"))
-        assert recollect(store, *question) == 0
+        assert standfast(store, *question) == 0
     assert _timeless(capsys.readouterr().out) == _timeless(alone.out)
 
 
@@ -118,8 +118,8 @@ def test_what_was_just_written_by_a_command_is_found_by_the_server(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running(store):
-        assert recollect(store, "remember", "Ann plays the cello", "--scope", SCOPE) == 0
-        assert recollect(store, "recall", "What does Ann play?", "--scope", SCOPE) == 0
+        assert standfast(store, "remember", "Ann plays the cello", "--scope", SCOPE) == 0
+        assert standfast(store, "recall", "What does Ann play?", "--scope", SCOPE) == 0
     assert "cello" in capsys.readouterr().out
 
 
@@ -151,7 +151,7 @@ def test_whoever_was_told_otherwise_asks_the_store_itself(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("RECOLLECT_SCOPE", "user:bob"), ("RECOLLECT_MODEL", "openai:x"), ("RECOLLECT_CONFIG", "c")],
+    [("STANDFAST_SCOPE", "user:bob"), ("STANDFAST_MODEL", "openai:x"), ("STANDFAST_CONFIG", "c")],
 )
 def test_a_setting_that_makes_another_answer_is_heeded(
     name: str, value: str, store: Path, monkeypatch: pytest.MonkeyPatch
@@ -175,11 +175,11 @@ def test_a_wrong_question_is_refused_as_it_always_was(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = ("recall", "Ann", "--scope", "not a scope")
-    alone = recollect(store, *wrong)
+    alone = standfast(store, *wrong)
     said = capsys.readouterr().err
     assert alone != 0
     with running(store):
-        assert recollect(store, *wrong) == alone
+        assert standfast(store, *wrong) == alone
     assert capsys.readouterr().err == said
 
 
@@ -190,7 +190,7 @@ def test_a_socket_that_a_killed_server_left_behind_stops_nobody(store: Path) -> 
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(place))
     left.close()
-    assert recollect(store, "recall", "Ann", "--scope", SCOPE) == 0
+    assert standfast(store, "recall", "Ann", "--scope", SCOPE) == 0
     with running(store):
         assert _recalled(store) is not None
     assert not place.exists()
@@ -206,7 +206,7 @@ def test_a_server_that_says_nothing_is_not_waited_for(
     with socket.socket(socket.AF_UNIX) as stopped:
         stopped.bind(str(place))
         stopped.listen()
-        assert recollect(store, "recall", "Ann", "--scope", SCOPE) == 0
+        assert standfast(store, "recall", "Ann", "--scope", SCOPE) == 0
 
 
 def test_of_two_servers_the_first_one_answers_until_it_ends(store: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_home_that_is_too_deep_for_a_socket_has_none(
     monkeypatch.setenv("XDG_DATA_HOME", str(store.parent / ("deep" * 30)))
     assert socket_of(store) is None
     with running(store):
-        assert recollect(store, "recall", "Ann", "--scope", SCOPE) == 0
+        assert standfast(store, "recall", "Ann", "--scope", SCOPE) == 0
 
 
 # The server knows no more than the command: the same file, and the key of it
@@ -306,7 +306,7 @@ def replace(store: Path, what: str) -> None:
 @pytest.mark.parametrize("what", REPLACED)
 def test_X2_a_server_does_not_answer_from_a_file_that_is_not_there(store: Path, what: str) -> None:
     with running(store):
-        assert recollect(store, "remember", "Ann plays the cello", "--scope", SCOPE) == 0
+        assert standfast(store, "remember", "Ann plays the cello", "--scope", SCOPE) == 0
         assert _recalled(store) is not None
         replace(store, what)
         assert _recalled(store) is None
@@ -318,7 +318,7 @@ def test_X2_a_command_shows_the_file_of_that_name(
 ) -> None:
     with running(store):
         replace(store, what)
-        recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE)
+        standfast(store, "recall", "Where does Ann live?", "--scope", SCOPE)
     shown = capsys.readouterr().out
     assert "Oslo" not in shown
     assert ("Rome" in shown) is (what == "replaced")
@@ -336,7 +336,7 @@ def key_file(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     file.write_bytes(b"k" * 32)
     file.chmod(0o600)
     store.unlink()
-    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(file))
+    monkeypatch.setenv("STANDFAST_KEY_FILE", str(file))
     with Memory.open(store, embedder="hashing", background=False) as memory:
         memory.remember("Ann's canary is yellow", scope=SCOPE)
     yield file
@@ -344,7 +344,7 @@ def key_file(store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _unlocked(store: Path, *arguments: str) -> int:
-    return recollect(store, "recall", "canary", "--scope", SCOPE, *arguments)
+    return standfast(store, "recall", "canary", "--scope", SCOPE, *arguments)
 
 
 @needs_encryption
@@ -357,7 +357,7 @@ def test_X1_without_the_key_a_command_learns_nothing_of_an_encrypted_store(
     monkeypatch.setattr(nearby, "SECONDS_MAX", 10)
     with running(store):
         for file in ("", str(wrong)):
-            monkeypatch.setenv("RECOLLECT_KEY_FILE", file)
+            monkeypatch.setenv("STANDFAST_KEY_FILE", file)
             assert _unlocked(store) != 0
             said = capsys.readouterr()
             assert "yellow" not in said.out + said.err
@@ -376,7 +376,7 @@ def test_X1_with_the_key_the_server_of_an_encrypted_store_answers(
     with running(store):
         monkeypatch.setattr(verbs, "open_memory", lambda _: pytest.fail("it opened the store"))
         if how == "option":
-            monkeypatch.delenv("RECOLLECT_KEY_FILE")
+            monkeypatch.delenv("STANDFAST_KEY_FILE")
             assert _unlocked(store, "--key-file", str(key_file)) == 0
         else:
             assert _unlocked(store) == 0
@@ -461,10 +461,10 @@ def test_X2_a_malformed_answer_ends_in_one_line_and_the_store_is_asked(
     answer: bytes, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with impostor(store, answer):
-        assert recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
+        assert standfast(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
     said = capsys.readouterr()
     assert "Oslo" in said.out
-    assert said.err.splitlines() == [f"recollect: warning: {UNREAD}"]
+    assert said.err.splitlines() == [f"standfast: warning: {UNREAD}"]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -477,7 +477,7 @@ def test_X2_a_damaged_answer_breaks_no_command(
     dice = random.Random(seed)
     _damage(found, dice)
     with impostor(store, json.dumps({"answer": found}).encode() + b"\n"):
-        assert recollect(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
+        assert standfast(store, "recall", "Where does Ann live?", "--scope", SCOPE) == 0
     assert "Traceback" not in capsys.readouterr().err
 
 

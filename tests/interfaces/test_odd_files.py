@@ -12,21 +12,21 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from recollect.wiring.configuration import VARIABLE
+from standfast.wiring.configuration import VARIABLE
 from tests.commands import run_here
 
 PRECIOUS = "precious"
 WRITES = ("backup --force", "export")
 
 
-def recollect(store: Path, *words: object) -> CompletedProcess[str]:
+def standfast(store: Path, *words: object) -> CompletedProcess[str]:
     return run_here(["--store", str(store), "--embedder", "none", *map(str, words)])
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     path = tmp_path / "store" / "memory.db"
-    assert recollect(path, "remember", "Ann likes tea").returncode == 0
+    assert standfast(path, "remember", "Ann likes tea").returncode == 0
     return path
 
 
@@ -66,7 +66,7 @@ def test_X2_a_store_is_a_file(odd: Path, tmp_path: Path) -> None:
     """SQLite would open a device, and leave a journal beside it."""
     before = sorted(tmp_path.iterdir())
     for command in (("remember", "tea"), ("recall", "tea"), ("doctor",), ("rekey", "--plain")):
-        says_one_line(recollect(odd, *command), str(odd), "name a file")
+        says_one_line(standfast(odd, *command), str(odd), "name a file")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -75,7 +75,7 @@ def test_X2_nothing_takes_the_place_of_what_is_no_file(store: Path, odd: Path, h
     """Root who exports to a device would be without that device."""
     command, *options = how.split()
     kind = stat.S_IFMT(odd.lstat().st_mode)
-    says_one_line(recollect(store, command, odd, *options), str(odd), "name a file")
+    says_one_line(standfast(store, command, odd, *options), str(odd), "name a file")
     assert stat.S_IFMT(odd.lstat().st_mode) == kind
 
 
@@ -87,7 +87,7 @@ def test_X2_a_link_is_replaced_and_never_written_through(
     command, *options = how.split()
     target = tmp_path / "target"
     target.symlink_to(precious if there else tmp_path / "nowhere")
-    recollect(store, command, target, *options)
+    standfast(store, command, target, *options)
     assert precious.read_text() == PRECIOUS
     assert not (tmp_path / "nowhere").exists()
 
@@ -98,20 +98,20 @@ def test_X2_a_log_that_is_a_link_is_refused(store: Path, precious: Path, suffix:
         beside.unlink()
     log = store.with_name(store.name + suffix)
     log.symlink_to(precious)
-    says_one_line(recollect(store, "remember", "Ann likes coffee"), str(store))
+    says_one_line(standfast(store, "remember", "Ann likes coffee"), str(store))
     assert precious.read_text() == PRECIOUS
     log.unlink()
-    assert "tea" in recollect(store, "recall", "tea").stdout
+    assert "tea" in standfast(store, "recall", "tea").stdout
 
 
 def test_X2_a_restore_leaves_what_the_store_was_a_link_to(store: Path, tmp_path: Path) -> None:
     copy, link = tmp_path / "copy.db", tmp_path / "link.db"
-    assert recollect(store, "backup", copy).returncode == 0
-    recollect(store, "remember", "Ann has a boat")
+    assert standfast(store, "backup", copy).returncode == 0
+    standfast(store, "remember", "Ann has a boat")
     link.symlink_to(store)
-    recollect(link, "restore", copy, "--yes")
-    assert "boat" in recollect(store, "recall", "boat").stdout
-    assert "tea" in recollect(link, "recall", "tea").stdout
+    standfast(link, "restore", copy, "--yes")
+    assert "boat" in standfast(store, "recall", "boat").stdout
+    assert "tea" in standfast(link, "recall", "tea").stdout
 
 
 def test_settings_are_read_from_a_file(
@@ -119,4 +119,4 @@ def test_settings_are_read_from_a_file(
 ) -> None:
     """A pipe that nobody writes to would be waited for without end."""
     monkeypatch.setenv(VARIABLE, str(odd))
-    says_one_line(recollect(store, "stats"), str(odd), "name a file")
+    says_one_line(standfast(store, "stats"), str(odd), "name a file")

@@ -21,12 +21,12 @@ pytest.importorskip("slack_bolt", reason="the extra slack is not installed")
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from recollect.errors import Denied
-from recollect.interfaces.cli import main
-from recollect.interfaces.slack import bot as bots
-from recollect.interfaces.slack import history
-from recollect.interfaces.slack.channel import Channel, is_said, session_of
-from recollect.memory import AsyncMemory
+from standfast.errors import Denied
+from standfast.interfaces.cli import main
+from standfast.interfaces.slack import bot as bots
+from standfast.interfaces.slack import history
+from standfast.interfaces.slack.channel import Channel, is_said, session_of
+from standfast.memory import AsyncMemory
 from tests.interfaces.slack_world import APP_TOKEN, BOT_TOKEN, CHANNEL, DAY, TEAM, Slack, said
 
 PATIENCE_SECONDS = 30
@@ -155,9 +155,9 @@ def test_O7_429_is_waited_for(tmp_path: Path, slack: Slack) -> None:
 KILLED = """
 import asyncio, sys
 from slack_sdk.web.async_client import AsyncWebClient
-from recollect.interfaces.slack import history
-from recollect.interfaces.slack.channel import Channel
-from recollect.memory import AsyncMemory
+from standfast.interfaces.slack import history
+from standfast.interfaces.slack.channel import Channel
+from standfast.memory import AsyncMemory
 async def main():
     async with await AsyncMemory.open(sys.argv[1], embedder="none", background=False) as memory:
         client = AsyncWebClient(token=sys.argv[3], base_url=sys.argv[2])
@@ -325,7 +325,7 @@ def test_O7_commands_answer_and_nobody_forgets_for_others(tmp_path: Path, slack:
             assert "Forgotten" in await ask(f"forget {id_}")
             assert "nothing" in await ask("ask when is the foghorn tested?")
             assert "read to its beginning" in await ask("status")
-            assert "/recollect ask" in await ask("nonsense")
+            assert "/standfast ask" in await ask("nonsense")
             await ask("opt-out", "UBEN")
             slack.event(said(7, "Ben's secret recipe.", user="UBEN"), "e1")
             slack.event(said(8, "Ann's open recipe."), "e2")

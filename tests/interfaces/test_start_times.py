@@ -7,20 +7,20 @@ import sys
 
 import pytest
 
-LATER = ("recollect.memory", "recollect.engine", "recollect.text.claims", "numpy", "apsw")
+LATER = ("standfast.memory", "standfast.engine", "standfast.text.claims", "numpy", "apsw")
 
 
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("recollect.interfaces.cli", (*LATER, "pydantic", "mcp", "fastapi", "httpx2")),
-        ("recollect.interfaces.mcp.stdio", LATER),
+        ("standfast.interfaces.cli", (*LATER, "pydantic", "mcp", "fastapi", "httpx2")),
+        ("standfast.interfaces.mcp.stdio", LATER),
     ],
 )
 def test_X8_what_is_not_needed_at_once_is_loaded_later(
     module: str, unwanted: tuple[str, ...]
 ) -> None:
-    """An agent waits for the first answer of ``recollect mcp``, a person for every command."""
+    """An agent waits for the first answer of ``standfast mcp``, a person for every command."""
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
@@ -31,8 +31,8 @@ def test_X8_what_is_not_needed_at_once_is_loaded_later(
 def test_C5_help_reads_no_command_that_was_not_asked_for() -> None:
     """Seventy commands have names; what each takes is made when one is named."""
     code = (
-        "import sys; from recollect.interfaces.cli import main\n"
-        "from recollect.memory import arguments\n"
+        "import sys; from standfast.interfaces.cli import main\n"
+        "from standfast.memory import arguments\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "print(arguments._read.cache_info().currsize, *sys.modules, file=sys.stderr)"

@@ -22,12 +22,12 @@ from typing import Any
 
 import pytest
 
-from recollect.access import keys
-from recollect.access.shares import COMPANY_RUNNING_MAX
-from recollect.errors import Denied, Invalid, NotFound
-from recollect.memory import AsyncMemory, webhooks
-from recollect.memory import posts as sending
-from recollect.settings import Settings
+from standfast.access import keys
+from standfast.access.shares import COMPANY_RUNNING_MAX
+from standfast.errors import Denied, Invalid, NotFound
+from standfast.memory import AsyncMemory, webhooks
+from standfast.memory import posts as sending
+from standfast.settings import Settings
 
 PATIENCE_SECONDS = 30
 
@@ -136,11 +136,11 @@ def test_O8_changes_are_told_in_order_signed_and_without_text(
     assert b"before" not in whole.replace(b'"before"', b"")
     assert b"user:bob" not in whole
     for head, body in zip(receiver.heads, receiver.bodies, strict=True):
-        parts = dict(part.split("=") for part in head["X-Recollect-Signature"].split(","))
+        parts = dict(part.split("=") for part in head["X-Standfast-Signature"].split(","))
         mine = hmac.new(secret.encode(), parts["t"].encode() + b"." + body, hashlib.sha256)
         assert parts["v1"] == mine.hexdigest()
         assert abs(int(parts["t"]) - time.time()) < 300
-        assert json.loads(body)["id"] == head["X-Recollect-Event"]
+        assert json.loads(body)["id"] == head["X-Standfast-Event"]
 
 
 def test_O8_text_comes_where_it_was_asked_for(tmp_path: Path, receiver: Receiver) -> None:
@@ -215,7 +215,7 @@ def drip() -> Iterator[str]:
 
 
 def _posting() -> int:
-    return sum(thread.name == "recollect webhook" for thread in threading.enumerate())
+    return sum(thread.name == "standfast webhook" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -464,8 +464,8 @@ def test_O8_a_process_that_is_killed_leaves_no_gap(tmp_path: Path, receiver: Rec
     store = str(tmp_path / "m.db")
     code = f"""
 import asyncio
-from recollect.memory import AsyncMemory, webhooks
-from recollect.settings import Settings
+from standfast.memory import AsyncMemory, webhooks
+from standfast.settings import Settings
 webhooks.LOOK_SECONDS = 0.05
 async def main():
     memory = await AsyncMemory.open({store!r}, embedder="none", background=False,

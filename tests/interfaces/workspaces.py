@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect import Memory, Receipt
-from recollect.interfaces.markdown.pages import PageLine, parse
-from recollect.interfaces.markdown.sync import Mirror
-from recollect.interfaces.markdown.watch import opened_mirror
-from recollect.interfaces.markdown.workspace import Workspace
+from standfast import Memory, Receipt
+from standfast.interfaces.markdown.pages import PageLine, parse
+from standfast.interfaces.markdown.sync import Mirror
+from standfast.interfaces.markdown.watch import opened_mirror
+from standfast.interfaces.markdown.workspace import Workspace
 
 SCOPE = "user:default"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from recollect import Memory, Receipt
+from standfast import Memory, Receipt
 
 
 def texts(memory: Memory, query: str, **options: Any) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.memory.sync import BackgroundLoop
+from standfast import AsyncMemory, Memory
+from standfast.memory.sync import BackgroundLoop
 from tests.conftest import PROVING
 from tests.engines import ENGINES
 from tests.serving import Plugged, Switchboard

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from random import Random
 from typing import Any
 
-from recollect import Memory, Receipt
-from recollect.ports import Store
-from recollect.testing.values import (
+from standfast import Memory, Receipt
+from standfast.ports import Store
+from standfast.testing.values import (
     EVERY_STATUS,
     make_batch,
     make_item,
@@ -21,8 +21,8 @@ from recollect.testing.values import (
     make_summary,
     moment,
 )
-from recollect.types import CursorMove, Erase, Record, Session, SessionKey, ToolCall
-from recollect.types.serial import TYPES
+from standfast.types import CursorMove, Erase, Record, Session, SessionKey, ToolCall
+from standfast.types.serial import TYPES
 
 ROOTS = ("org:acme", "user:ann")
 BELOW = ("", ":agent:cto", ":agent:cto:task:é")
@@ -67,7 +67,7 @@ def sealed(lines: Iterable[Any], *, end: bool = True) -> io.BytesIO:
 
 
 def header(*scopes: str, **fields: Any) -> dict[str, Any]:
-    given = {"format": "recollect", "version": 1, "at": "2026-05-03T10:00:00+00:00"}
+    given = {"format": "standfast", "version": 1, "at": "2026-05-03T10:00:00+00:00"}
     return {**given, "scopes": list(scopes or ("user:ann",)), **fields}
 
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from recollect import Memory, Receipt, Record
-from recollect.engine import Engine
-from recollect.scopes import root_of
-from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
-from recollect.types import Listing, Session, SessionKey, Where
-from recollect.upkeep.loop import one_round
+from standfast import Memory, Receipt, Record
+from standfast.engine import Engine
+from standfast.scopes import root_of
+from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
+from standfast.types import Listing, Session, SessionKey, Where
+from standfast.upkeep.loop import one_round
 
 ANN, BOB = "user:ann", "user:bob"
 EVERY_STATUS = ["active", "superseded", "archived", "disputed", "quarantined"]
@@ -46,9 +46,9 @@ def by_text(**answers: ScriptedAnswer) -> Callable[[ScriptedQuestion], ScriptedA
 def model_at(server: ScriptedServer, **settings: str) -> Iterator[None]:
     """The environment of a memory that asks the scripted model."""
     given = {
-        "RECOLLECT_MODEL": "openai-compatible:test",
-        "RECOLLECT_MODEL_URL": server.url,
-        "RECOLLECT_MODEL_TIMEOUT_SECONDS": "30",  # a busy machine needs some
+        "STANDFAST_MODEL": "openai-compatible:test",
+        "STANDFAST_MODEL_URL": server.url,
+        "STANDFAST_MODEL_TIMEOUT_SECONDS": "30",  # a busy machine needs some
         **settings,
     }
     before = {name: os.environ.get(name) for name in given}

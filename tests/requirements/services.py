@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from recollect import Memory
-from recollect.models.budgets import days_of
-from recollect.models.calls import Patience
-from recollect.models.embedder import CarefulEmbedder
+from standfast import Memory
+from standfast.models.budgets import days_of
+from standfast.models.calls import Patience
+from standfast.models.embedder import CarefulEmbedder
 from tests.requirements.conftest import OpenMemory
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Invalid, Memory
+from standfast import AsyncMemory, Invalid, Memory
 from tests.requirements.conftest import MovableClock
 
 # Upkeep is done by the program itself; confirm only says that something was read.

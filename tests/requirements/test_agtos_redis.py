@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.stores import outage
+from standfast import AsyncMemory
+from standfast.stores import outage
 from tests.redis import Server, fresh_address, own_server
 
 
 @pytest.fixture
 def agtos(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("RECOLLECT_PROFILE", "agtos")
+    monkeypatch.setenv("STANDFAST_PROFILE", "agtos")
     address = fresh_address()
     monkeypatch.setenv("REDIS_URL", address)
     return address
@@ -24,7 +24,7 @@ def agtos(monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """One that may be killed."""
-    monkeypatch.setenv("RECOLLECT_PROFILE", "agtos")
+    monkeypatch.setenv("STANDFAST_PROFILE", "agtos")
     monkeypatch.setattr(outage, "PAUSE_SECONDS", 0.05)
     server = own_server("--appendfsync", "always")
     monkeypatch.setenv("REDIS_URL", server.url)
@@ -84,7 +84,7 @@ def test_A6_A12_without_redis_it_works_on_by_keyword_and_says_so(
             kept = await memory.remember("Bob likes aisles", scope="user:ann")
             assert kept.items[0].status == "stored"
 
-    with caplog.at_level(logging.WARNING, logger="recollect"):
+    with caplog.at_level(logging.WARNING, logger="standfast"):
         asyncio.run(work())
     told = [record.getMessage() for record in caplog.records]
     assert sum("cannot reach" in line for line in told) == 1, told
@@ -114,7 +114,7 @@ def test_A6_it_begins_without_redis_too(server: Server, caplog: pytest.LogCaptur
             kept = await memory.remember("Bob likes aisles", scope="user:ann")
             assert kept.items[0].status == "stored"
 
-    with caplog.at_level(logging.WARNING, logger="recollect"):
+    with caplog.at_level(logging.WARNING, logger="standfast"):
         asyncio.run(work())
     assert any("cannot reach" in record.getMessage() for record in caplog.records)
 
@@ -123,14 +123,14 @@ def test_A12_a_redis_that_forgets_is_warned_of(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = own_server("--appendonly", "no")
-    monkeypatch.setenv("RECOLLECT_PROFILE", "agtos")
+    monkeypatch.setenv("STANDFAST_PROFILE", "agtos")
     monkeypatch.setenv("REDIS_URL", server.url)
 
     async def work() -> None:
         async with await opened() as memory:
             await memory.remember("Bob likes aisles", scope="user:ann")
 
-    with caplog.at_level(logging.WARNING, logger="recollect"):
+    with caplog.at_level(logging.WARNING, logger="standfast"):
         asyncio.run(work())
     server.remove()
     assert any("appendonly is off" in record.getMessage() for record in caplog.records)

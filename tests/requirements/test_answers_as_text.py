@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect import Answer, Memory, as_text
+from standfast import Answer, Memory, as_text
 
 CTO = "org:acme:agent:cto"
 

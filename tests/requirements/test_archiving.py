@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Denied, Invalid, Memory
+from standfast import Denied, Invalid, Memory
 from tests.requirements.asking import statuses, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

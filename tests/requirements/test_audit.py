@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Memory
-from recollect.access import audit, keys
-from recollect.changes import Change
-from recollect.interfaces.cli.output import UNSOUND
-from recollect.settings import Settings
-from recollect.types import AUDIT, Erase, Item
-from recollect.verbs.export import PASSING
+from standfast import AsyncMemory, Denied, Memory
+from standfast.access import audit, keys
+from standfast.changes import Change
+from standfast.interfaces.cli.output import UNSOUND
+from standfast.settings import Settings
+from standfast.types import AUDIT, Erase, Item
+from standfast.verbs.export import PASSING
 from tests import postgres, redis
 from tests.commands import run_here
 from tests.requirements.asking import stored

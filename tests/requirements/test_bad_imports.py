@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Incompatible, Invalid, Memory, NotFound
-from recollect.testing.values import make_relation
-from recollect.types.serial import to_plain
+from standfast import Incompatible, Invalid, Memory, NotFound
+from standfast.testing.values import make_relation
+from standfast.types.serial import to_plain
 from tests.conftest import PROVING
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import OpenMemory
@@ -29,7 +29,7 @@ from tests.requirements.exports import exported, header, import_, lines_of, reas
         (b"null\n", Invalid, "not an export"),
         (json.dumps(header(version="1")).encode(), Invalid, "which version"),
         (json.dumps(header(version=True)).encode(), Invalid, "which version"),
-        (json.dumps(header(version=2)).encode() + b"\n", Incompatible, "newer recollect"),
+        (json.dumps(header(version=2)).encode() + b"\n", Incompatible, "newer standfast"),
         (json.dumps(header(scopes="user:ann")).encode() + b"\n", Invalid, "which scopes"),
         (json.dumps(header()).encode() + b"\n", Invalid, "cut off"),
     ],

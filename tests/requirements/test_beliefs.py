@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import Invalid, NotFound
+from standfast import Memory
+from standfast.errors import Invalid, NotFound
 from tests.requirements.conftest import OpenMemory
 
 ANN = "user:ann"

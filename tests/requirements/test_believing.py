@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Record
+from standfast import Memory, Record
 from tests.requirements.conftest import MovableClock
 
 ANN = "user:ann"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory
+from standfast import Invalid, Memory
 
 ANN = "user:ann"
 WHERE: list[tuple[dict[str, Any], set[str]]] = [

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from recollect import Conflict, Denied, Memory, Receipt, Unavailable
-from recollect.changes import Change
-from recollect.ports import Prompt, Reply
-from recollect.testing.snapshots import Snapshot, snapshot
-from recollect.types import Item, Listing, Record, Relation, Usage, Where
-from recollect.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
-from recollect.upkeep.leases import hold
+from standfast import Conflict, Denied, Memory, Receipt, Unavailable
+from standfast.changes import Change
+from standfast.ports import Prompt, Reply
+from standfast.testing.snapshots import Snapshot, snapshot
+from standfast.types import Item, Listing, Record, Relation, Usage, Where
+from standfast.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
+from standfast.upkeep.leases import hold
 from tests.requirements.asking import stored, stored_all, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -292,7 +292,7 @@ def test_L11_the_background_waits_a_day_between_runs(memory: Memory, clock: Mova
 
 
 def _at_once() -> Any:
-    from recollect.profiles import Stale
+    from standfast.profiles import Stale
 
     return Stale(unused_days=0, importance_below=0.5)
 
@@ -480,7 +480,7 @@ def test_X4_each_root_has_a_change_of_its_own(memory: Memory, clock: MovableCloc
 def test_L11_the_share_can_be_set(
     open_memory: OpenMemory, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_CONSOLIDATE_SHARE_MAX", "1")
+    monkeypatch.setenv("STANDFAST_CONSOLIDATE_SHARE_MAX", "1")
     memory = open_memory()
     old = light(memory, 8)
     clock.forward(days=100)

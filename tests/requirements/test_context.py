@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from recollect import AsyncMemory, Denied, Invalid, Memory, Packet
-from recollect.packet.text import PREFACE
+from standfast import AsyncMemory, Denied, Invalid, Memory, Packet
+from standfast.packet.text import PREFACE
 from tests.requirements.asking import stored
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -223,7 +223,7 @@ def test_A10_nothing_of_a_scope_is_looked_at_before_it_is_allowed(
         looked.extend(scopes)
         return []
 
-    monkeypatch.setattr("recollect.verbs.context.drained", drained)
+    monkeypatch.setattr("standfast.verbs.context.drained", drained)
     ann = memory._memory.engine.narrowed(("user:ann",), ("read", "write"))
     with pytest.raises((Denied, Invalid)):
         memory._loop.run(AsyncMemory(ann).context(session="s", scope=scope))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.types import Answer
+from standfast import Memory
+from standfast.types import Answer
 from tests.requirements.asking import stored, stored_all, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory
+from standfast import Memory
 
 WEB = "project:web"
 NOW = datetime(2026, 5, 3, 12, 0, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 from tests.requirements.conftest import MovableClock
 
 ANN = "user:ann"

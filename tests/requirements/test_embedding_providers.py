@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Invalid
-from recollect.models import embedder
-from recollect.models.calls import Patience
-from recollect.models.providers.minilm.weights import status
-from recollect.testing import scripted
-from recollect.testing.scripted import (
+from standfast import Invalid
+from standfast.models import embedder
+from standfast.models.calls import Patience
+from standfast.models.providers.minilm.weights import status
+from standfast.testing import scripted
+from standfast.testing.scripted import (
     Behaviour,
     ScriptedAnswer,
     ScriptedQuestion,
@@ -22,7 +22,7 @@ from recollect.testing.scripted import (
     embeds,
     says_json,
 )
-from recollect.wiring.models import model_folder
+from standfast.wiring.models import model_folder
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.services import books, degraded, opened, similarity, space
@@ -35,9 +35,9 @@ VARIABLES = [
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
     "OLLAMA_API_KEY",
-    "RECOLLECT_MODEL",
-    "RECOLLECT_MODEL_URL",
-    "RECOLLECT_EMBEDDER",
+    "STANDFAST_MODEL",
+    "STANDFAST_MODEL_URL",
+    "STANDFAST_EMBEDDER",
 ]
 
 
@@ -56,7 +56,7 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def at_server(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
     """OpenAI's dialect at the scripted server."""
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
+    monkeypatch.setenv("STANDFAST_EMBEDDER_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     return server
 
@@ -78,7 +78,7 @@ def at_server(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Script
 def test_O16_under_otto_the_embedder_follows_the_language_model(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, model: str, paired: str
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL", model)
+    monkeypatch.setenv("STANDFAST_MODEL", model)
     assert space(opened(open_memory, profile="otto")) == paired
     if model:
         assert space(opened(open_memory, profile="otto", model=model)) == paired
@@ -102,9 +102,9 @@ def test_O16_it_is_asked_where_the_model_is_for_768_dimensions_of_length_one(
     path: str,
     size: tuple[str, object],
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL", model)
+    monkeypatch.setenv("STANDFAST_MODEL", model)
     plain = not model.startswith("openai")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", server.address if plain else server.url)
+    monkeypatch.setenv("STANDFAST_MODEL_URL", server.address if plain else server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     memory = opened(open_memory, profile="otto")
     memory.remember("Ann likes green tea", scope="user:ann")
@@ -123,7 +123,7 @@ def test_O16_a_store_stays_with_what_it_was_begun_with(
     file = str(tmp_path / "otto.db")
     first = opened(open_memory, store=file, profile="otto")
     stored(first, "Ann likes green tea", scope="user:ann")
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai:gpt-4o-mini")
+    monkeypatch.setenv("STANDFAST_MODEL", "openai:gpt-4o-mini")
     second = opened(open_memory, store=file, profile="otto")
     assert space(second) == "hashing/768"
     assert degraded(second) == ""
@@ -163,7 +163,7 @@ def test_A5_A9_the_published_variables_choose_the_embedder(
     assert space(opened(open_memory, profile="agtos")) == wanted
     local = "minilm/384" if status(model_folder("minilm")).ready else "hashing/384"
     assert space(opened(open_memory)) == local, "they count under their own profile only"
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "hashing")
+    monkeypatch.setenv("STANDFAST_EMBEDDER", "hashing")
     assert space(opened(open_memory, profile="agtos")) == "hashing/384"
 
 
@@ -192,20 +192,20 @@ def test_A9_an_unknown_provider_is_refused_at_once(
 def test_A5_lota_takes_1536_dimensions_with_a_model_of_openai(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai:gpt-4o-mini")
+    monkeypatch.setenv("STANDFAST_MODEL", "openai:gpt-4o-mini")
     assert space(opened(open_memory, profile="lota")) == "openai:text-embedding-3-small/1536"
     assert space(opened(open_memory)).startswith(("minilm/", "hashing/")), "elsewhere it is asked"
-    monkeypatch.setenv("RECOLLECT_MODEL", "ollama:llama3")
+    monkeypatch.setenv("STANDFAST_MODEL", "ollama:llama3")
     assert space(opened(open_memory, profile="lota")).startswith(("minilm/", "hashing/"))
 
 
 def test_the_key_of_a_model_goes_to_no_other_address(
     open_memory: OpenMemory, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai:gpt-4o-mini")
-    monkeypatch.setenv("RECOLLECT_MODEL_KEY_ENV", "MY_KEY")
+    monkeypatch.setenv("STANDFAST_MODEL", "openai:gpt-4o-mini")
+    monkeypatch.setenv("STANDFAST_MODEL_KEY_ENV", "MY_KEY")
     monkeypatch.setenv("MY_KEY", "secret-of-the-model")
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
+    monkeypatch.setenv("STANDFAST_EMBEDDER_URL", server.url)
     memory = opened(open_memory, embedder=OPENAI)
     stored(memory, "Ann likes green tea", scope="user:ann")
     memory.maintain()
@@ -239,12 +239,12 @@ def test_X1_without_key_or_service_writes_go_on_and_recall_says_degraded(
 ) -> None:
     file = str(tmp_path / "m.db")
     with ScriptedServer(otherwise=embeds()) as server:
-        monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
+        monkeypatch.setenv("STANDFAST_EMBEDDER_URL", server.url)
         first = opened(open_memory, store=file, embedder=OPENAI)
         stored(first, "Ann likes green tea", scope="user:ann")
         first.maintain()
     if trouble == "no key":
-        monkeypatch.delenv("RECOLLECT_EMBEDDER_URL")
+        monkeypatch.delenv("STANDFAST_EMBEDDER_URL")
     again = opened(open_memory, store=file)
     receipt = again.remember("Bob likes black tea", scope="user:ann")
     assert receipt.items[0].status == "stored"
@@ -266,17 +266,17 @@ def test_X1_a_store_whose_embedder_cannot_be_made_opens_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = str(tmp_path / "m.db")
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
+    monkeypatch.setenv("STANDFAST_EMBEDDER_URL", server.url)
     first = opened(open_memory, store=file, embedder="openai-compatible:my-model/768")
     stored(first, "Ann likes green tea", scope="user:ann")
     first.maintain()
-    monkeypatch.delenv("RECOLLECT_EMBEDDER_URL")
+    monkeypatch.delenv("STANDFAST_EMBEDDER_URL")
     again = opened(open_memory, store=file)
     stored(again, "Bob likes black tea", scope="user:ann")
-    assert "set RECOLLECT_EMBEDDER_URL" in degraded(again)
+    assert "set STANDFAST_EMBEDDER_URL" in degraded(again)
     assert len(texts(again, "tea", scope="user:ann")) == 2
     assert [item.status for item in again.maintain().items] == ["failed"]
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
+    monkeypatch.setenv("STANDFAST_EMBEDDER_URL", server.url)
     assert opened(open_memory, store=file).maintain().usage.texts_embedded == 1
 
 
@@ -362,7 +362,7 @@ def test_X1_a_misbehaving_service_loses_nothing_and_is_tried_again(
 def test_X1_partial_failure_keeps_the_rest_pending(
     open_memory: OpenMemory, at_server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_TOKENS_PER_CALL", "400")
+    monkeypatch.setenv("STANDFAST_TOKENS_PER_CALL", "400")
 
     def bad_day(asked: ScriptedQuestion) -> ScriptedAnswer:
         return scripted.fails() if any("note 7" in t for t in asked.texts) else embeds()(asked)
@@ -435,7 +435,7 @@ def test_X12_over_budget_vectors_wait_and_recall_goes_by_keyword(
     monkeypatch: pytest.MonkeyPatch,
     clock: MovableClock,
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_TOKENS_PER_DAY", "20")
+    monkeypatch.setenv("STANDFAST_TOKENS_PER_DAY", "20")
     memory = opened(open_memory, embedder=OPENAI)
     stored(memory, "Ann likes green tea", scope="user:ann")
     assert memory.maintain().usage.texts_embedded == 1
@@ -495,8 +495,8 @@ def test_a_language_model_and_its_embeddings_share_a_server(
         return embeds()(asked) if asked.texts else summary
 
     with ScriptedServer(otherwise=both) as server:
-        monkeypatch.setenv("RECOLLECT_MODEL", "openai:gpt-4o-mini")
-        monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
+        monkeypatch.setenv("STANDFAST_MODEL", "openai:gpt-4o-mini")
+        monkeypatch.setenv("STANDFAST_MODEL_URL", server.url)
         memory = opened(open_memory, profile="otto")
         memory.observe("chat", [f"line {n} about tea" for n in range(13)], scope="user:ann")
         receipt = memory.maintain()
@@ -528,8 +528,8 @@ def test_C4_a_service_without_its_key_today_does_not_leave_the_store_to_another(
 def test_C4_a_store_begun_without_a_model_hears_that_one_is_there(
     open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_LOCAL_MODEL", "recall-1")
-    monkeypatch.delenv("RECOLLECT_EMBEDDER", raising=False)
+    monkeypatch.setenv("STANDFAST_LOCAL_MODEL", "recall-1")
+    monkeypatch.delenv("STANDFAST_EMBEDDER", raising=False)
     file = str(tmp_path / "begun.db")
     first = open_memory(file, embedder="hashing")
     stored(first, "Ann likes tea", scope="user:ann")

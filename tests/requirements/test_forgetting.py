@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory
+from standfast import Invalid, Memory
 from tests.requirements.asking import statuses, stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

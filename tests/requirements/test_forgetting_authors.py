@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Invalid, Memory, Message, Receipt, Record
+from standfast import Invalid, Memory, Message, Receipt, Record
 from tests.conftest import PROVING
 from tests.requirements.asking import statuses, stored, stored_all
 from tests.requirements.conftest import MovableClock, OpenMemory
@@ -369,7 +369,7 @@ def test_X10_texts_of_a_dry_run_are_not_kept_for_a_repeated_request(
     open_memory: OpenMemory,
 ) -> None:
     """The answer to an Idempotency-Key is kept for a day; the texts may be forgotten next."""
-    from recollect.memory.once import done_once
+    from standfast.memory.once import done_once
 
     memory = open_memory()
     id_ = stored(memory, "Ann hides the silver", scope=TEAM, author="ann")

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Conflict, Denied, Invalid, NotFound
-from recollect.access import keys as ids
-from recollect.engine import Engine
-from recollect.ports import Cell, cell_key
+from standfast import AsyncMemory, Conflict, Denied, Invalid, NotFound
+from standfast.access import keys as ids
+from standfast.engine import Engine
+from standfast.ports import Cell, cell_key
 from tests.requirements.conftest import MovableClock
 
 Run = Callable[[Callable[["Place"], Coroutine[Any, Any, None]]], None]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Invalid
-from recollect.access import keys
-from recollect.types import ALL_RIGHTS
-from recollect.wiring.files import backup_store, restore_store
+from standfast import AsyncMemory, Denied, Invalid
+from standfast.access import keys
+from standfast.types import ALL_RIGHTS
+from standfast.wiring.files import backup_store, restore_store
 
 ANN = "user:ann"
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -157,7 +157,7 @@ def test_A10_a_key_for_two_users_is_asked_which_one_it_means() -> None:
             lambda: both.context(query="tea"),
             lambda: both.save_procedure("x", ["y"]),
         ):
-            with pytest.raises(Invalid, match="X-Recollect-Device"):
+            with pytest.raises(Invalid, match="X-Standfast-Device"):
                 await work()
         await both.remember("I like tea", scope=ANN)
 

@@ -12,9 +12,9 @@ from typing import Any, get_args
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Invalid, Memory
-from recollect.access import keys
-from recollect.types import ALL_RIGHTS, Record, Shape
+from standfast import AsyncMemory, Denied, Invalid, Memory
+from standfast.access import keys
+from standfast.types import ALL_RIGHTS, Record, Shape
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.asking import stored
 from tests.requirements.exports import (
@@ -567,7 +567,7 @@ def test_X9_an_imported_edge_replaces_nothing(memory: Memory) -> None:
 
 
 def signed(memory: Memory) -> io.BytesIO:
-    from recollect.access.seal import signer
+    from standfast.access.seal import signer
 
     memory._memory.engine.sign = signer(PRIVATE_KEY, "a test")
     file = io.BytesIO()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.changes import Change
-from recollect.types import CursorMove, SessionKey
-from recollect.upkeep.learn import LEARNED, READER
+from standfast import Memory
+from standfast.changes import Change
+from standfast.types import CursorMove, SessionKey
+from standfast.upkeep.learn import LEARNED, READER
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,
@@ -252,7 +252,7 @@ def test_the_setting_decides_over_the_profile(
     profile: str,
     learned: bool,
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_LEARN", setting)
+    monkeypatch.setenv("STANDFAST_LEARN", setting)
     memory = open_memory(profile=profile, background=False)
     say(memory, "I live in Berlin.")
     memory.maintain()
@@ -269,7 +269,7 @@ def test_notes_are_not_learned_from(memory: Memory) -> None:
 def test_an_older_session_is_learned_from_as_of_now(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_LEARN", "off")
+    monkeypatch.setenv("STANDFAST_LEARN", "off")
     memory = open_memory(background=False)
     say(memory, "I live in Berlin.")
     assert READER not in session(memory).cursors

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, fails
-from recollect.upkeep.learn import AT_ONCE, DIGEST, LEARNED
+from standfast import Memory
+from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, fails
+from standfast.upkeep.learn import AT_ONCE, DIGEST, LEARNED
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,
@@ -406,7 +406,7 @@ def test_X12_a_round_says_what_it_cost(memory: Memory, server: ScriptedServer) -
 def test_X12_a_budget_that_is_used_up_waits_without_counting_as_a_try(
     open_memory: OpenMemory, server: ScriptedServer, clock: MovableClock
 ) -> None:
-    with model_at(server, RECOLLECT_TOKENS_PER_DAY="100"):
+    with model_at(server, STANDFAST_TOKENS_PER_DAY="100"):
         memory = impatient(open_memory(background=False))
     say(memory, "Our cat is called Momo.")
     for _ in range(7):
@@ -442,7 +442,7 @@ def test_A10_opting_out_before_it_was_learned_stops_the_model(
 
 
 def test_rules_only_asks_no_model(open_memory: OpenMemory, server: ScriptedServer) -> None:
-    with model_at(server, RECOLLECT_LEARN="rules"):
+    with model_at(server, STANDFAST_LEARN="rules"):
         memory = open_memory(background=False)
     say(memory, "I live in Berlin.")
     memory.maintain()

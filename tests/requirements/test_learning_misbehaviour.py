@@ -1,6 +1,6 @@
 """A model may do anything: nothing is lost, nothing destroyed, and what fails is seen.
 
-Each misbehaviour is played a few times here and fifty times where RECOLLECT_PROOF is set.
+Each misbehaviour is played a few times here and fifty times where STANDFAST_PROOF is set.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from recollect import Memory, Receipt
-from recollect.testing import scripted
-from recollect.testing.scripted import ScriptedAnswer, ScriptedServer, says_json
+from standfast import Memory, Receipt
+from standfast.testing import scripted
+from standfast.testing.scripted import ScriptedAnswer, ScriptedServer, says_json
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,
@@ -30,7 +30,7 @@ from tests.requirements.learning_world import (
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
-TIMES = 50 if os.environ.get("RECOLLECT_PROOF") else 1
+TIMES = 50 if os.environ.get("STANDFAST_PROOF") else 1
 SECONDS = 30  # for an answer that comes; a busy machine needs some
 SLOW = ("timeout", "hang")  # answers that do not come
 HOME = "Ann lives in Hamburg."
@@ -41,7 +41,7 @@ BOBS = learns(fact("Bob works as a baker.", claim="bob / job / baker"))
 @pytest.fixture(scope="module", autouse=True)
 def _library() -> None:
     """Loading it takes a second, which is no part of an answer's time."""
-    from recollect.models.providers.llm import wire
+    from standfast.models.providers.llm import wire
 
     wire.load("openai-compatible")
 
@@ -167,7 +167,7 @@ def test_L6_what_is_stuck_is_tried_again_when_somebody_has_looked(
 
 def forgive(memory: Memory) -> None:
     """A proof of fifty needs more than the five tries a piece of work has."""
-    from recollect.upkeep.leases import succeeded
+    from standfast.upkeep.leases import succeeded
     from tests.requirements.learning_world import engine_of
 
     if TIMES > 5:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Conflict, Invalid
-from recollect.changes import Change
-from recollect.engine import Engine
-from recollect.models.calls import Patience
-from recollect.models.careful import Careful
-from recollect.ports import Prompt, Reply
-from recollect.stores.dict import DictStore
-from recollect.types import Batch, Erase, Listing, Record, Relation, Where
-from recollect.wiring import open_engine
+from standfast import AsyncMemory, Conflict, Invalid
+from standfast.changes import Change
+from standfast.engine import Engine
+from standfast.models.calls import Patience
+from standfast.models.careful import Careful
+from standfast.ports import Prompt, Reply
+from standfast.stores.dict import DictStore
+from standfast.types import Batch, Erase, Listing, Record, Relation, Where
+from standfast.wiring import open_engine
 
 ANN = "user:ann"
 Meanwhile = Callable[[], Awaitable[Any]]

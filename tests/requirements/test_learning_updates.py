@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory, Record
-from recollect.text.claims.lessons import SPEAKER, Claim, claim_from_data
+from standfast import Memory, Record
+from standfast.text.claims.lessons import SPEAKER, Claim, claim_from_data
 from tests.requirements.conftest import MovableClock
 from tests.unit.test_extraction_labels import labelled
 

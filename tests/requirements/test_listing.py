@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Invalid, Memory, NotFound
-from recollect.access import keys as ids
-from recollect.memory.lists import Lists
-from recollect.models.budgets import Booking, Budgets, Price, Spending
-from recollect.types import Usage
-from recollect.types.pages import Page
-from recollect.upkeep.leases import ATTEMPTS_MAX, failed
+from standfast import AsyncMemory, Denied, Invalid, Memory, NotFound
+from standfast.access import keys as ids
+from standfast.memory.lists import Lists
+from standfast.models.budgets import Booking, Budgets, Price, Spending
+from standfast.types import Usage
+from standfast.types.pages import Page
+from standfast.upkeep.leases import ATTEMPTS_MAX, failed
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 
@@ -137,8 +137,8 @@ def test_stats_count(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stats.types == {"fact": 1, "turn": 2}
     assert stats.statuses == {"active": 2, "archived": 1}
     memory.observe("later", "hello there", scope="user:ann")
-    monkeypatch.setattr("recollect.verbs.lists.upkeep.SESSIONS_COUNTED_MAX", 1)
-    monkeypatch.setattr("recollect.verbs.lists.upkeep.PAGE", 1)
+    monkeypatch.setattr("standfast.verbs.lists.upkeep.SESSIONS_COUNTED_MAX", 1)
+    monkeypatch.setattr("standfast.verbs.lists.upkeep.PAGE", 1)
     counted = memory.stats()
     assert (counted.complete, counted.sessions, counted.records) == (False, 1, 4), "at least"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Receipt, Record
+from standfast import Memory, Receipt, Record
 from tests.requirements.asking import statuses, stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -243,7 +243,7 @@ def test_what_opted_out_is_compared_where_it_is_kept(memory: Memory, clock: Mova
 
 _WRITER = """
 import sys
-from recollect import Memory
+from standfast import Memory
 
 path, text = sys.argv[1:]
 with Memory.open(path, embedder="hashing", background=False) as memory:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, fails
+from standfast import Memory
+from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, fails
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import (
     ANN,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.testing import scripted
-from recollect.testing.scripted import ScriptedServer, says_json
+from standfast import Memory
+from standfast.testing import scripted
+from standfast.testing.scripted import ScriptedServer, says_json
 from tests.requirements.conftest import MovableClock, OpenMemory
 from tests.requirements.learning_world import impatient, model_at
 
@@ -130,9 +130,9 @@ def test_A10_the_text_of_an_opted_out_user_never_reaches_a_model(
 def test_X12_a_budget_that_is_used_up_stops_the_calls(
     open_memory: OpenMemory, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_MODEL", "openai-compatible:test")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_TOKENS_PER_DAY", "100")
+    monkeypatch.setenv("STANDFAST_MODEL", "openai-compatible:test")
+    monkeypatch.setenv("STANDFAST_MODEL_URL", server.url)
+    monkeypatch.setenv("STANDFAST_TOKENS_PER_DAY", "100")
     memory = open_memory(profile="otto", background=False)
     chat(memory, 13)
     reason = memory.maintain().items[-1].reason

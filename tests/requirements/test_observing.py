@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Invalid, Memory
-from recollect.types import Message, SessionKey
+from standfast import AsyncMemory, Invalid, Memory
+from standfast.types import Message, SessionKey
 from tests.requirements.asking import statuses, texts
 
 OPENAI = [

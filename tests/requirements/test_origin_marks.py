@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from recollect import AsyncMemory, Memory, as_text
-from recollect.text.tokens import estimate
-from recollect.types import PERSON_TRUST, TRUST_OF_SOURCE, Source, origin_mark
+from standfast import AsyncMemory, Memory, as_text
+from standfast.text.tokens import estimate
+from standfast.types import PERSON_TRUST, TRUST_OF_SOURCE, Source, origin_mark
 from tests.interfaces.mcp_world import agent_of, opened, run, text_of
 from tests.interfaces.workspaces import Desk
 from tests.requirements.asking import stored
@@ -116,7 +116,7 @@ def test_X9_tools_answer_with_the_marks() -> None:
 
 
 def test_X9_slack_marks_what_no_person_said(memory: Memory) -> None:
-    bots = pytest.importorskip("recollect.interfaces.slack.bot", reason="the extra slack")
+    bots = pytest.importorskip("standfast.interfaces.slack.bot", reason="the extra slack")
     for source, mark in MARKS.items():
         id_ = stored(memory, f"A lamp of {source}", scope=ANN, source=source)
         [record] = memory.get([id_])
@@ -132,8 +132,8 @@ def test_X9_the_markdown_file_marks_what_no_person_said_and_reads_it_back(tmp_pa
     desk.sync()
     page = desk.page.read_text("utf-8")
     for mark, text in texts.items():
-        assert f"- {text} <!-- recollect:{desk.id_of(text)} {mark} -->" in page
-    assert f"- A lamp of Ann <!-- recollect:{own} -->" in page
+        assert f"- {text} <!-- standfast:{desk.id_of(text)} {mark} -->" in page
+    assert f"- A lamp of Ann <!-- standfast:{own} -->" in page
     desk.edit("A lamp of web", "A lamp of the web page")
     assert not [item for item in desk.sync().items if item.status == "failed"]
     assert set(desk.texts()) == {*texts.values(), "A lamp of Ann"} ^ {

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import redis
 
-from recollect import AsyncMemory, compat
-from recollect.errors import Incompatible, Invalid, Unavailable
-from recollect.stores import outage
-from recollect.stores.redis.queue import RedisQueue
-from recollect.types import Message, Packet, Receipt
+from standfast import AsyncMemory, compat
+from standfast.errors import Incompatible, Invalid, Unavailable
+from standfast.stores import outage
+from standfast.stores.redis.queue import RedisQueue
+from standfast.types import Message, Packet, Receipt
 from tests.redis import Server, fresh_address, own_server
 from tests.requirements.conftest import MovableClock
 
@@ -39,7 +39,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
 
 def _set_up(monkeypatch: pytest.MonkeyPatch, folder: Path, address: str) -> str:
     monkeypatch.setattr(outage, "PAUSE_SECONDS", 0.05)
-    monkeypatch.setenv("RECOLLECT_PROFILE", "otto")
+    monkeypatch.setenv("STANDFAST_PROFILE", "otto")
     monkeypatch.setenv("OTTO_MEMORY_DB", str(folder / "otto.db"))
     monkeypatch.setenv("REDIS_URL", address)
     return address
@@ -133,7 +133,7 @@ def test_O14_who_is_killed_while_taking_messages_takes_each_once(
         raise KeyboardInterrupt
 
     async def work() -> None:
-        for number, step in enumerate(("recollect.verbs.queue.logged", "done")):
+        for number, step in enumerate(("standfast.verbs.queue.logged", "done")):
             memory = await opened()
             await send(memory, *(f"message {number}{end}" for end in "abc"))
             with monkeypatch.context() as patch:
@@ -203,7 +203,7 @@ def test_O14_O13_without_redis_messages_wait_in_the_file_and_none_is_lost(
             await memory.confirm(packet)
             assert (await task(memory)).pending == ()
 
-    with caplog.at_level(logging.WARNING, logger="recollect"):
+    with caplog.at_level(logging.WARNING, logger="standfast"):
         asyncio.run(work())
     told = [record.getMessage() for record in caplog.records]
     assert sum("cannot reach" in line for line in told) == 1, told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect import Memory
+from standfast import Memory
 
 ANN = "user:ann"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Invalid, Memory
+from standfast import Invalid, Memory
 
 ANN = "user:ann"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory
-from recollect.ports import Prompt, Reply
+from standfast import Invalid, Memory
+from standfast.ports import Prompt, Reply
 
 ANN = "user:ann"
 OWN: dict[str, Any] = {

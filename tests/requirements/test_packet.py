@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from recollect import Memory
-from recollect.packet.said import normal
-from recollect.packet.text import NO_ROOM
-from recollect.testing.provider_rules import anthropic_problems, gemini_problems, openai_problems
-from recollect.text.coverage import covers
-from recollect.text.tokens import estimate
+from standfast import Memory
+from standfast.packet.said import normal
+from standfast.packet.text import NO_ROOM
+from standfast.testing.provider_rules import anthropic_problems, gemini_problems, openai_problems
+from standfast.text.coverage import covers
+from standfast.text.tokens import estimate
 from tests.requirements.asking import stored
 from tests.requirements.conftest import MovableClock, OpenMemory
 

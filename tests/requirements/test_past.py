@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Denied, Invalid, Memory, Unavailable
-from recollect.access.seal import signer
-from recollect.engine import Engine
-from recollect.testing.values import (
+from standfast import Denied, Invalid, Memory, Unavailable
+from standfast.access.seal import signer
+from standfast.engine import Engine
+from standfast.testing.values import (
     NOW,
     make_item,
     make_message,
@@ -30,11 +30,11 @@ from recollect.testing.values import (
     make_summary,
     moment,
 )
-from recollect.types import Entry, Session, ToolCall, Touch
-from recollect.types.serial import TYPES, from_plain, to_plain
-from recollect.verbs.export import export_to
-from recollect.verbs.import_ import import_from
-from recollect.wiring import open_engine
+from standfast.types import Entry, Session, ToolCall, Touch
+from standfast.types.serial import TYPES, from_plain, to_plain
+from standfast.verbs.export import export_to
+from standfast.verbs.import_ import import_from
+from standfast.wiring import open_engine
 from tests.conftest import PROVING
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory, NotFound
-from recollect.testing.snapshots import snapshot
-from recollect.types import Record
+from standfast import Invalid, Memory, NotFound
+from standfast.testing.snapshots import snapshot
+from standfast.types import Record
 from tests.requirements.asking import statuses, stored
 from tests.requirements.conftest import MovableClock, OpenMemory
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, NotFound
-from recollect.settings import Settings
-from recollect.stores.sqlite import doctor
-from recollect.testing.values import make_batch, make_record
+from standfast import Memory, NotFound
+from standfast.settings import Settings
+from standfast.stores.sqlite import doctor
+from standfast.testing.values import make_batch, make_record
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 ANN = "user:ann"
@@ -115,6 +115,6 @@ def test_X4_numbers_go_on_and_the_doctor_finds_no_gap(tmp_path: Path, clock: Mov
 
 
 def test_X4_the_setting_reaches_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_JOURNAL_DAYS", "30")
+    monkeypatch.setenv("STANDFAST_JOURNAL_DAYS", "30")
     with Memory.open(str(tmp_path / "m.db"), embedder="none", background=False) as memory:
         assert memory._memory._engine.journal_days == 30

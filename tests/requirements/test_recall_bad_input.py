@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 
 SCOPE = "user:ann"
 SOUP = "Ann cooks leek soup on Fridays"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect import Memory
-from recollect.types import Hit
+from standfast import Memory
+from standfast.types import Hit
 
 SCOPE = "user:ann"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Memory
-from recollect.packet.text import quoted
-from recollect.text.trust import without_recalled
+from standfast import Memory
+from standfast.packet.text import quoted
+from standfast.text.trust import without_recalled
 from tests.requirements.conftest import OpenMemory
 
 SCOPE = "user:ann"

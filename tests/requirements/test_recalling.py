@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Denied, Invalid, Memory
+from standfast import Denied, Invalid, Memory
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

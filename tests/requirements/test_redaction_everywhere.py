@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory, RecollectError
-from recollect.testing.scripted import ScriptedQuestion, ScriptedServer, says_json
-from recollect.text.redact import Redactor
+from standfast import Memory, StandfastError
+from standfast.testing.scripted import ScriptedQuestion, ScriptedServer, says_json
+from standfast.text.redact import Redactor
 from tests.requirements.conftest import OpenMemory
 
 SCOPE = "user:ann"
@@ -103,7 +103,7 @@ def test_X11_no_prompt_holds_a_secret(
         return says_json({"summary": "they talked"})
 
     with ScriptedServer(otherwise=answer) as server:
-        monkeypatch.setenv("RECOLLECT_MODEL_URL", server.url)
+        monkeypatch.setenv("STANDFAST_MODEL_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "test")
         memory = open_memory(model="openai:test", profile="otto")
         for number in range(20):
@@ -130,7 +130,7 @@ def test_X11_no_prompt_holds_a_secret(
     ],
 )
 def test_X11_an_error_does_not_repeat_the_text(memory: Memory, wrong: Any) -> None:
-    with pytest.raises(RecollectError) as error:
+    with pytest.raises(StandfastError) as error:
         wrong(memory)
     assert NEEDLE not in str(error.value)
 
@@ -141,8 +141,8 @@ def test_X11_kinds_can_be_switched_off_and_added_for_the_whole_memory(
     own = open_memory(redactor=Redactor(extra={"badge": "B-[0-9]{6}"}))
     id_ = own.remember("my badge is B-123456", scope=SCOPE).items[0].id
     assert own.get([id_])[0].text == "my badge is [redacted:badge]"
-    monkeypatch.setenv("RECOLLECT_REDACT_OFF", "github_token")
-    monkeypatch.setenv("RECOLLECT_REDACT_OWN", '{"ticket": "T-[0-9]{4}"}')
+    monkeypatch.setenv("STANDFAST_REDACT_OFF", "github_token")
+    monkeypatch.setenv("STANDFAST_REDACT_OWN", '{"ticket": "T-[0-9]{4}"}')
     by_settings = open_memory()
     id_ = by_settings.remember(f"{TOKEN} and T-1234", scope=SCOPE).items[0].id
     assert by_settings.get([id_])[0].text == f"{TOKEN} and [redacted:ticket]"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Invalid, Memory, Unavailable
+from standfast import AsyncMemory, Invalid, Memory, Unavailable
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import OpenMemory
 
@@ -131,7 +131,7 @@ def test_a_remote_embedder_is_never_waited_for(open_memory: OpenMemory) -> None:
 
 
 def test_upkeep_runs_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.upkeep.background.PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("standfast.upkeep.background.PAUSE_SECONDS", 0.05)
     embedder = FlakyEmbedder()
 
     async def scenario() -> None:
@@ -151,7 +151,7 @@ def test_upkeep_runs_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 CHILD = """
 import sys, time
-from recollect import Memory
+from standfast import Memory
 memory = Memory.open(sys.argv[1], embedder="hashing/64", background=False)
 print("started", flush=True)
 memory.reembed(lambda done: time.sleep(0.02))

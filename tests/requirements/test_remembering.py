@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Invalid, Memory, NotFound
+from standfast import Invalid, Memory, NotFound
 from tests.requirements.asking import statuses, stored, texts
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Invalid, Memory, NotFound
-from recollect.changes import PER_COMMIT
+from standfast import Invalid, Memory, NotFound
+from standfast.changes import PER_COMMIT
 
 ANN = "user:ann"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Memory
-from recollect.errors import RecollectError
+from standfast import Memory
+from standfast.errors import StandfastError
 
 ANN = "user:ann"
 BELOW = f"{ANN}:project:web"  # it may speak over what is said above
@@ -73,7 +73,7 @@ class World:
         act, one, two = step
         try:
             receipt = self._done(act, one, two)
-        except RecollectError:
+        except StandfastError:
             receipt = None  # nothing was changed
         if receipt is not None and receipt.change:
             self.changes.append(receipt.change)

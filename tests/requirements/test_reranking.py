@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.testing import scripted
-from recollect.testing.scripted import ScriptedServer, says_json
+from standfast import Memory
+from standfast.testing import scripted
+from standfast.testing.scripted import ScriptedServer, says_json
 from tests.requirements.asking import texts
 from tests.requirements.conftest import OpenMemory
 from tests.requirements.learning_world import impatient, model_at

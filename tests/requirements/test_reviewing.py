@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Invalid, Memory, NotFound
-from recollect.changes import Change
-from recollect.engine import Engine
-from recollect.ports import Cell, cell_key
-from recollect.scopes import root_of
-from recollect.types import Item
+from standfast import Invalid, Memory, NotFound
+from standfast.changes import Change
+from standfast.engine import Engine
+from standfast.ports import Cell, cell_key
+from standfast.scopes import root_of
+from standfast.types import Item
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 SCOPE = "user:ann"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Denied, Invalid, Memory
+from standfast import Denied, Invalid, Memory
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 SCOPE = "user:ann"

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import AsyncMemory, Invalid, Memory, Record
-from recollect.access import keys
-from recollect.text.safety_slots import denies_slot, safety_slots, slot_words
-from recollect.types import ALL_RIGHTS
+from standfast import AsyncMemory, Invalid, Memory, Record
+from standfast.access import keys
+from standfast.text.safety_slots import denies_slot, safety_slots, slot_words
+from standfast.types import ALL_RIGHTS
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.conftest import MovableClock
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 from tests.requirements.asking import statuses
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -176,7 +176,7 @@ def test_L10_a_note_that_was_folded_keeps_its_role(memory: Memory) -> None:
 
 def test_L6_a_short_process_learns_before_it_ends(tmp_path: Path) -> None:
     program = (
-        "from recollect import Memory\n"
+        "from standfast import Memory\n"
         f"memory = Memory.open({str(tmp_path / 'memory.db')!r}, embedder='hashing')\n"
         "memory.observe('chat', ['I live in Hamburg.'], scope='user:ann')\n"
     )
@@ -199,7 +199,7 @@ def test_L6_a_process_that_only_reads_learns_nothing_at_the_end(tmp_path: Path) 
 def test_X3_a_memory_that_is_forgotten_ends_its_thread() -> None:
     before = set(threading.enumerate())
     memory = Memory.open("dict:", embedder="hashing")
-    (thread,) = [one for one in set(threading.enumerate()) - before if one.name == "recollect"]
+    (thread,) = [one for one in set(threading.enumerate()) - before if one.name == "standfast"]
     del memory
     gc.collect()
     until = time.monotonic() + 20
@@ -258,7 +258,7 @@ def test_K3_a_change_that_cannot_be_placed_disputes_what_it_is_likely_about(
 
 
 def test_L13_the_search_functions_exist_by_their_names(open_memory: OpenMemory) -> None:
-    from recollect.memory.lota import MemoryService
+    from standfast.memory.lota import MemoryService
 
     memory = open_memory(profile="lota")
     memory.remember("Deploys go out on Tuesdays", scope="org:acme", durability="core")

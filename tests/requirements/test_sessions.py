@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Invalid, Memory, NotFound
+from standfast import Invalid, Memory, NotFound
 from tests.requirements.asking import statuses, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, Receipt, Record
+from standfast import Memory, Receipt, Record
 from tests.requirements.conftest import MovableClock
 from tests.requirements.learning_world import facts, log, place, session
 from tests.requirements.small_model import NAME, serving
@@ -39,9 +39,9 @@ def model_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def memory(
     model_url: str, tmp_path: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Memory]:
-    monkeypatch.setenv("RECOLLECT_MODEL", f"openai-compatible:{NAME}")
-    monkeypatch.setenv("RECOLLECT_MODEL_URL", model_url)
-    monkeypatch.setenv("RECOLLECT_MODEL_TIMEOUT_SECONDS", "300")
+    monkeypatch.setenv("STANDFAST_MODEL", f"openai-compatible:{NAME}")
+    monkeypatch.setenv("STANDFAST_MODEL_URL", model_url)
+    monkeypatch.setenv("STANDFAST_MODEL_TIMEOUT_SECONDS", "300")
     with Memory.open(
         str(tmp_path / "memory.db"), embedder="hashing", background=False, clock=clock
     ) as opened:

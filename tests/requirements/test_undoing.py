@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from recollect import Conflict, Memory, NotFound
-from recollect.changes import Change
+from standfast import Conflict, Memory, NotFound
+from standfast.changes import Change
 from tests.requirements.asking import statuses, stored, texts
 
 

@@ -9,15 +9,15 @@ from unittest import mock
 
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.errors import Invalid
-from recollect.memory.health import Health, unread_in
-from recollect.testing.scripted import ScriptedServer
-from recollect.text import trust
-from recollect.text.claims.reader import TurnReading
-from recollect.upkeep import fold
-from recollect.upkeep.learn import lanes, voices, writer
-from recollect.upkeep.learn import round as learning
+from standfast import AsyncMemory, Memory
+from standfast.errors import Invalid
+from standfast.memory.health import Health, unread_in
+from standfast.testing.scripted import ScriptedServer
+from standfast.text import trust
+from standfast.text.claims.reader import TurnReading
+from standfast.upkeep import fold
+from standfast.upkeep.learn import lanes, voices, writer
+from standfast.upkeep.learn import round as learning
 from tests.requirements.conftest import OpenMemory
 from tests.requirements.learning_world import fact, impatient, learns, model_at
 

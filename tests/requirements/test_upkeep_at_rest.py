@@ -17,13 +17,13 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.ports import Cell
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import make_batch, make_record
-from recollect.upkeep.consolidate import consolidate_due
-from recollect.upkeep.leases import hold, release
-from recollect.upkeep.loop import one_round
+from standfast import AsyncMemory, Memory
+from standfast.ports import Cell
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import make_batch, make_record
+from standfast.upkeep.consolidate import consolidate_due
+from standfast.upkeep.leases import hold, release
+from standfast.upkeep.loop import one_round
 from tests.requirements.conftest import MovableClock, OpenMemory
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -235,13 +235,13 @@ def test_L6_processes_share_the_upkeep_and_do_nothing_twice(tmp_path: Path) -> N
 
 WORKER = """
 import asyncio, sys
-from recollect import AsyncMemory
+from standfast import AsyncMemory
 from tests.requirements.test_upkeep_at_rest import Slow
 
 async def main(path):
     slow = Slow()
     memory = await AsyncMemory.open(path, embedder=slow, background=False)
-    from recollect.upkeep.loop import one_round
+    from standfast.upkeep.loop import one_round
     print("ready", flush=True)
     sys.stdin.readline()
     await one_round(memory._engine, shared=True)
@@ -313,7 +313,7 @@ def test_L11_a_root_is_consolidated_once_however_many_want_to(
 def test_X1_a_root_that_is_forgotten_leaves_nothing_in_the_registry(
     memory: Memory, clock: MovableClock
 ) -> None:
-    from recollect.upkeep.leases import failed
+    from standfast.upkeep.leases import failed
 
     engine = memory._memory._engine
     for scope in ("user:ann", "user:ann:project:x", "user:anna"):

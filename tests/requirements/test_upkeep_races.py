@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.types import Batch
-from recollect.upkeep.consolidate import consolidate
-from recollect.upkeep.leases import hold
-from recollect.verbs.forget import forget
-from recollect.verbs.selection import Selection
+from standfast import Memory
+from standfast.types import Batch
+from standfast.upkeep.consolidate import consolidate
+from standfast.upkeep.leases import hold
+from standfast.verbs.forget import forget
+from standfast.verbs.selection import Selection
 from tests.requirements.conftest import OpenMemory
 from tests.requirements.test_consolidation import engine_of, heavy, lines, record, run
 from tests.requirements.test_procedures import ANN, deploy, learned

@@ -22,8 +22,8 @@ from functools import partial
 from itertools import count
 from urllib.parse import urlsplit
 
-from recollect.types import Record
-from recollect.types.serial import FORMAT, VERSION, json_line, line_of
+from standfast.types import Record
+from standfast.types.serial import FORMAT, VERSION, json_line, line_of
 
 LINES, JSON = "application/x-ndjson", "application/json"
 Request = bytes

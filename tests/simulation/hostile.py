@@ -14,16 +14,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
 
-from recollect.adapters.importers import ODD, READERS
-from recollect.adapters.importers.markdown import front_matter, statements
-from recollect.adapters.importers.values import ReaderWish
-from recollect.errors import RecollectError
-from recollect.interfaces.http.bodies import trouble_with
-from recollect.interfaces.markdown.pages import parse
-from recollect.interfaces.mcp.stdio import what_is_wrong
-from recollect.memory import AsyncMemory
-from recollect.types import Shape as PacketShape
-from recollect.wiring.configuration import from_file
+from standfast.adapters.importers import ODD, READERS
+from standfast.adapters.importers.markdown import front_matter, statements
+from standfast.adapters.importers.values import ReaderWish
+from standfast.errors import StandfastError
+from standfast.interfaces.http.bodies import trouble_with
+from standfast.interfaces.markdown.pages import parse
+from standfast.interfaces.mcp.stdio import what_is_wrong
+from standfast.memory import AsyncMemory
+from standfast.types import Shape as PacketShape
+from standfast.wiring.configuration import from_file
 
 # What patterns begin with, in one piece each.
 PIECES = (
@@ -179,7 +179,7 @@ async def _everywhere(memory: AsyncMemory, text: str, scope: str) -> object:
             value = {"data.a": text, "tags": {"any": [text]}}
         given = {**dict.fromkeys(needed, "x"), "scope": scope, argument: value}
         takes = inspect.signature(verb).parameters
-        with suppress(RecollectError):
+        with suppress(StandfastError):
             await verb(**{one: what for one, what in given.items() if one in takes})
     return None
 
@@ -243,8 +243,8 @@ def _settings(text: str, folder: Path) -> object:
     file = folder / "config.toml"
     for written in (text, f"scope = {json.dumps(text)}", f'scope = "{text}'):
         file.write_text(written, "utf-8")
-        with suppress(RecollectError):
-            from_file({"RECOLLECT_CONFIG": str(file)})
+        with suppress(StandfastError):
+            from_file({"STANDFAST_CONFIG": str(file)})
     return None
 
 
@@ -258,7 +258,7 @@ def _foreign(kind: str, ending: str) -> Read:
         inside: list[object] = [{"memory": text, "text": text, "content": text, "mapping": {}}]
         for written in (text, json.dumps(inside), json.dumps(inside[0]) + "\n", f"text\n{text}\n"):
             file.write_text(written, "utf-8")
-            with suppress(RecollectError, *ODD):
+            with suppress(StandfastError, *ODD):
                 list(reader(ReaderWish(path=file)))
         return None
 
@@ -284,7 +284,7 @@ READS: dict[str, Read] = {
 
 def cost_of_reading(read: Read, text: str, folder: Path) -> float:
     begun = time.process_time()
-    with suppress(RecollectError):
+    with suppress(StandfastError):
         read(text, folder)
     return time.process_time() - begun
 
@@ -292,6 +292,6 @@ def cost_of_reading(read: Read, text: str, folder: Path) -> float:
 async def cost(memory: AsyncMemory, say: Say, text: str, scope: str) -> float:
     """Seconds of the processor's time. That a text is refused is an answer too."""
     begun = time.process_time()
-    with suppress(RecollectError):
+    with suppress(StandfastError):
         await say(memory, text, scope)
     return time.process_time() - begun

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from recollect import AsyncMemory, RecollectError, Unavailable
-from recollect.models.calls import Patience
-from recollect.models.careful import Careful
-from recollect.ports import AnswerError, Cell, Prompt, Reply, Store
-from recollect.scopes import root_of
-from recollect.stores.dict import DictStore
-from recollect.testing.learner import answer_for
-from recollect.types import (
+from standfast import AsyncMemory, StandfastError, Unavailable
+from standfast.models.calls import Patience
+from standfast.models.careful import Careful
+from standfast.ports import AnswerError, Cell, Prompt, Reply, Store
+from standfast.scopes import root_of
+from standfast.stores.dict import DictStore
+from standfast.testing.learner import answer_for
+from standfast.types import (
     Batch,
     Listing,
     Message,
@@ -30,8 +30,8 @@ from recollect.types import (
     Usage,
     Where,
 )
-from recollect.upkeep.loop import one_round
-from recollect.wiring import open_engine
+from standfast.upkeep.loop import one_round
+from standfast.wiring import open_engine
 
 ROOT = "user:ann"
 CODER = f"{ROOT}:agent:coder"
@@ -292,7 +292,7 @@ class World:
 
     async def end(self, memory: AsyncMemory) -> None:
         key = self.dice.choice(KEYS)
-        with suppress(RecollectError):  # nothing was said in it yet
+        with suppress(StandfastError):  # nothing was said in it yet
             self.keep(await memory.end(key.id, scope=key.scope, outcome="done"))
 
     async def remember(self, memory: AsyncMemory) -> None:
@@ -371,7 +371,7 @@ class World:
         if self.changes:
             self.ledger.undone = True
             change = self.dice.choice(self.changes[-6:])
-            with suppress(RecollectError):  # later changes build on it
+            with suppress(StandfastError):  # later changes build on it
                 self.keep(await memory.undo(change))
 
     async def archive(self, memory: AsyncMemory) -> None:
@@ -400,7 +400,7 @@ class World:
             if item.record is not None and item.record.type == "turn":
                 key = item.record.session_key
                 self.ledger.retired |= {(key, id_) for id_ in item.record.lineage}
-            with suppress(RecollectError):
+            with suppress(StandfastError):
                 self.keep(await memory.resolve(item.id, action, **more))
 
     async def ask(self, memory: AsyncMemory) -> None:

@@ -1,5 +1,5 @@
-"""``recollect`` with a meter: whatever holds its loop for long is written down, in the time of the
-loop's own thread. ``RECOLLECT_TEST_METER`` names the file: a line for each, in seconds."""
+"""``standfast`` with a meter: whatever holds its loop for long is written down, in the time of the
+loop's own thread. ``STANDFAST_TEST_METER`` names the file: a line for each, in seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from recollect.interfaces.cli import main
+from standfast.interfaces.cli import main
 from tests.simulation.loop import LoopMeter
 
 NOTED_SECONDS = 0.005
@@ -19,7 +19,7 @@ class NotingMeter(LoopMeter):
 
     def note(self, seconds: float) -> None:
         if seconds >= NOTED_SECONDS:
-            with Path(os.environ["RECOLLECT_TEST_METER"]).open("a") as file:
+            with Path(os.environ["STANDFAST_TEST_METER"]).open("a") as file:
                 file.write(f"{seconds:.4f}\n")
 
 

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
-from recollect.ports import Store
-from recollect.stores.surreal import SurrealStore
-from recollect.testing.values import make_batch, make_record, make_search
-from recollect.types import Hit, Search
+from standfast.ports import Store
+from standfast.stores.surreal import SurrealStore
+from standfast.testing.values import make_batch, make_record, make_search
+from standfast.types import Hit, Search
 
 DIMENSIONS = 128
 SPACE = f"proof/{DIMENSIONS}"

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from recollect.errors import Unavailable
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.values import make_batch, make_message, make_record
+from standfast.errors import Unavailable
+from standfast.stores.postgres import PostgresStore
+from standfast.testing.values import make_batch, make_message, make_record
 
 
 async def write(address: str, name: str, count: int) -> None:

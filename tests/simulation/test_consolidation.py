@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Conflict, RecollectError, Unavailable
-from recollect.models.calls import Patience
-from recollect.models.careful import Careful
-from recollect.ports import AnswerError, Prompt, Reply
-from recollect.profiles import Stale
-from recollect.stores.dict import DictStore
-from recollect.types import LIVE, Listing, Receipt, Record, SessionKey, Status, Usage, Where
-from recollect.upkeep.consolidate import apply_held, consolidate, drop_held
-from recollect.upkeep.consolidate.findings import is_pinned
-from recollect.upkeep.loop import one_round
-from recollect.wiring import open_engine
+from standfast import AsyncMemory, Conflict, StandfastError, Unavailable
+from standfast.models.calls import Patience
+from standfast.models.careful import Careful
+from standfast.ports import AnswerError, Prompt, Reply
+from standfast.profiles import Stale
+from standfast.stores.dict import DictStore
+from standfast.types import LIVE, Listing, Receipt, Record, SessionKey, Status, Usage, Where
+from standfast.upkeep.consolidate import apply_held, consolidate, drop_held
+from standfast.upkeep.consolidate.findings import is_pinned
+from standfast.upkeep.loop import one_round
+from standfast.wiring import open_engine
 from tests.simulation.test_sessions import Killed, MortalStore
 
 ROOT = "user:ann"
@@ -184,7 +184,7 @@ class World:
     async def undo(self, memory: AsyncMemory) -> None:
         if self.changes:
             change = self.dice.choice(self.changes)
-            with suppress(RecollectError):  # later changes may build on it
+            with suppress(StandfastError):  # later changes may build on it
                 await memory.undo(change)
 
     async def ask(self, memory: AsyncMemory) -> None:

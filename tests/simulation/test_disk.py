@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 
 # No file may grow beyond the limit: for SQLite that is a disk that is full. The limit is counted
 # from the log of an open store that holds next to nothing, whatever size its pages have.
 FILLING = """
 import json, os, resource, signal, sys
-from recollect import Memory, RecollectError
+from standfast import Memory, StandfastError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 kept, volatile, refused = [], [], ""
 with Memory.open(sys.argv[1], embedder="none", background=False) as memory:
@@ -31,7 +31,7 @@ with Memory.open(sys.argv[1], embedder="none", background=False) as memory:
             break
     try:
         memory.remember("a fact " * 20_000, scope="user:ann")
-    except RecollectError as error:
+    except StandfastError as error:
         refused = f"{type(error).__name__}: {error}"
     found = [hit.record.lineage[0] for hit in
              memory.recall("line number", scope="user:ann", limit=1000).hits]
@@ -73,4 +73,4 @@ def test_a_path_that_cannot_be_a_file_is_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "file" / "below"):
         with pytest.raises(Exception, match=path.name) as error:
             Memory.open(str(path))
-        assert type(error.value).__module__ == "recollect.errors"
+        assert type(error.value).__module__ == "standfast.errors"

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import RecollectError, Unavailable
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.redis import RedisStore
-from recollect.stores.surreal import SurrealStore
-from recollect.testing.values import NOW, ROOT, make_record, put
-from recollect.types import Erase
+from standfast.errors import StandfastError, Unavailable
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
+from standfast.stores.redis import RedisStore
+from standfast.stores.surreal import SurrealStore
+from standfast.testing.values import NOW, ROOT, make_record, put
+from standfast.types import Erase
 from tests import postgres
 from tests.redis import Server, own_server
 
@@ -31,7 +31,7 @@ WIDE = 20_000
 @contextmanager
 def small_disk(size: str) -> Iterator[Path]:
     """A file system in memory. Skips where nobody may make one."""
-    with tempfile.TemporaryDirectory(prefix="recollect-disk-") as name:
+    with tempfile.TemporaryDirectory(prefix="standfast-disk-") as name:
         if sys.platform != "linux" or os.geteuid() != 0:
             pytest.skip("only root on Linux may mount a small disk")
         made = subprocess.run(
@@ -54,17 +54,17 @@ def _text(number: int, width: int = WIDE) -> str:
     return f"fact {number} " + "".join(chance.choices("abcdefghij klmnopqrst", k=width))
 
 
-async def _filled(store: Store, most: int, width: int = WIDE) -> tuple[list[str], RecollectError]:
+async def _filled(store: Store, most: int, width: int = WIDE) -> tuple[list[str], StandfastError]:
     """What was acknowledged, and the first refusal."""
     kept: list[str] = []
     for number in range(most):
         try:
             await put(store, make_record(f"r{number}", _text(number, width)))
-        except RecollectError as error:
+        except StandfastError as error:
             said = str(error)
             assert "\n" not in said
             assert len(said) < 250
-            assert "recollect:" not in said, "no names of keys"
+            assert "standfast:" not in said, "no names of keys"
             return kept, error
         kept.append(f"r{number}")
     raise AssertionError(f"it never got full: {most} records")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.types import Record
+from standfast import Memory
+from standfast.types import Record
 
 ANN = "user:ann"
 STEPS = 14

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import RecollectError
-from recollect.memory import AsyncMemory
+from standfast.errors import StandfastError
+from standfast.memory import AsyncMemory
 from tests.simulation.hostile import (
     FREE,
     READS,
@@ -96,7 +96,7 @@ def test_X12_every_text_that_a_verb_takes_is_tried() -> None:
             for number, (verb, say) in enumerate(VERBS.items()):
                 if verb == EVERYWHERE:
                     continue
-                with suppress(RecollectError):  # it was asked
+                with suppress(StandfastError):  # it was asked
                     await say(watched, f"Ann keeps a {mark} {number}", f"user:tried-{number}")
 
     asyncio.run(main())

@@ -13,14 +13,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from recollect import AsyncMemory, Memory
-from recollect.stores.sqlite import doctor
-from recollect.types import Message, SessionKey
+from standfast import AsyncMemory, Memory
+from standfast.stores.sqlite import doctor
+from standfast.types import Message, SessionKey
 
 # Says each id only after the call that wrote it came back.
 WRITER = """
 import sys
-from recollect import Memory
+from standfast import Memory
 file, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Memory.open(file, embedder="hashing", background=False) as memory:
     print("ready", flush=True)

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory, RecollectError
-from recollect.stores.sqlite import doctor
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
-from recollect.wiring.cipher import key_from
+from standfast import Memory, StandfastError
+from standfast.stores.sqlite import doctor
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
+from standfast.wiring.cipher import key_from
 
 # Everything is loaded before it says "ready", so that the kill hits the work itself.
 CHILD = """
 import asyncio, sys
-import recollect.verbs.import_, recollect.stores.sqlite.rekey, recollect.models.providers.hashing
-from recollect import Memory
-from recollect.wiring.files import backup_store, rekey_store, restore_store
+import standfast.verbs.import_, standfast.stores.sqlite.rekey, standfast.models.providers.hashing
+from standfast import Memory
+from standfast.wiring.files import backup_store, rekey_store, restore_store
 verb, store, file = sys.argv[1:]
 print("ready", flush=True)
 if verb == "import":
@@ -184,14 +184,14 @@ def test_X2_a_rekey_that_was_killed_leaves_a_file_for_the_old_key_or_the_new_one
     old, new = {"first": (PLAIN, one), "another": (one, other), "none": (one, PLAIN)}[way]
 
     def holding(key: Path) -> None:
-        monkeypatch.setenv("RECOLLECT_KEY_FILE", "" if key is PLAIN else str(key))
+        monkeypatch.setenv("STANDFAST_KEY_FILE", "" if key is PLAIN else str(key))
         set_key(full, key_from("" if key is PLAIN else str(key)))
 
     def opens_with(key: Path) -> bool:
         holding(key)
         try:
             return records_of(full) == MANY + 1
-        except RecollectError:
+        except StandfastError:
             return False
 
     if old is not PLAIN:

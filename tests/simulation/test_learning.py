@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.text.claims.lessons import claim_from_data
-from recollect.text.messages import turn_id
-from recollect.types import LIVE, Message, Record, SessionKey
+from standfast import AsyncMemory
+from standfast.text.claims.lessons import claim_from_data
+from standfast.text.messages import turn_id
+from standfast.types import LIVE, Message, Record, SessionKey
 from tests.simulation.learning_world import KEYS, ROOT, ZOE, Killed, World
 
 STEPS = 30

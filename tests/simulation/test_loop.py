@@ -14,12 +14,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.http.annex import Annex
-from recollect.ports import breath
-from recollect.settings import Settings
-from recollect.testing.values import make_batch, make_record, make_relation
-from recollect.types import Message, Session
+from standfast import Memory
+from standfast.interfaces.http.annex import Annex
+from standfast.ports import breath
+from standfast.settings import Settings
+from standfast.testing.values import make_batch, make_record, make_relation
+from standfast.types import Message, Session
 from tests.interfaces.http.starts import started
 from tests.serving import served
 from tests.simulation.loop import LoopMeter
@@ -194,8 +194,8 @@ def test_X12_no_first_request_holds_the_loop(tmp_path: Path) -> None:
     meter.touch()
     options = {
         "module": "tests.simulation.metered",
-        "RECOLLECT_TEST_METER": str(meter),
-        "RECOLLECT_REHEARSAL": "on",
+        "STANDFAST_TEST_METER": str(meter),
+        "STANDFAST_REHEARSAL": "on",
     }
     held = {}
     with started(tmp_path, "--embedder", "hashing", **options) as server:

@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.access import keys
+from standfast import Memory
+from standfast.access import keys
 from tests.interfaces.http.starts import Start, started
 from tests.simulation.flood import KINDS
 
@@ -36,9 +36,9 @@ FLOODING_ELSE = 12
 TIMES_MAX, MORE_MAX = 2.0, 0.05  # seconds
 RIGHTS = ("read", "write", "erase", "import", "export", "admin", "audit")
 SETTINGS = {
-    "RECOLLECT_RATE": "1000000",  # no limit by requests: what is measured is the turns
-    "RECOLLECT_REHEARSAL": "on",
-    "RECOLLECT_WEBHOOK_HOSTS": "127.0.0.1",
+    "STANDFAST_RATE": "1000000",  # no limit by requests: what is measured is the turns
+    "STANDFAST_REHEARSAL": "on",
+    "STANDFAST_WEBHOOK_HOSTS": "127.0.0.1",
 }
 ROUNDS, ROUNDS_MAX, ASKED = 3, 8, 200
 REST_SECONDS = 0.5

@@ -24,10 +24,10 @@ import httpx2
 import psycopg
 import pytest
 
-from recollect.errors import Unavailable
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore, pool
-from recollect.testing.values import CHAT, NOW, ROOT, make_batch, make_message, make_record
+from standfast.errors import Unavailable
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore, pool
+from standfast.testing.values import CHAT, NOW, ROOT, make_batch, make_message, make_record
 from tests import postgres
 from tests.servers import Server
 from tests.serving import served
@@ -173,7 +173,7 @@ def test_X2_an_answer_that_got_lost_is_applied_once(proving: bool) -> None:
 def strict_server() -> Iterator[StrictServer]:
     """One of its own, that syncs its disk and wants a password."""
     postgres.server_address()  # skips where there can be none
-    with tempfile.TemporaryDirectory(prefix="recollect-strict-") as folder:
+    with tempfile.TemporaryDirectory(prefix="standfast-strict-") as folder:
         server = StrictServer(Path(folder))
         try:
             yield server
@@ -343,7 +343,7 @@ def test_X2_a_changed_password_is_told(strict_server: StrictServer) -> None:
 def test_X2_a_promoted_replica_has_all_that_was_acknowledged() -> None:
     """Synchronous replication, the primary killed under eight writers, an address of two hosts."""
     postgres.server_address()
-    with tempfile.TemporaryDirectory(prefix="recollect-replica-") as folder:
+    with tempfile.TemporaryDirectory(prefix="standfast-replica-") as folder:
         base = Path(folder)
         base.chmod(0o755)
         one, two = base / "one", base / "two"

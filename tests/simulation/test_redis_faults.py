@@ -16,11 +16,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect.errors import Unavailable
-from recollect.ports import Store
-from recollect.stores.redis import RedisStore
-from recollect.stores.redis import store as redis_store
-from recollect.testing.values import NOW, ROOT, make_batch, make_item, make_message, make_record
+from standfast.errors import Unavailable
+from standfast.ports import Store
+from standfast.stores.redis import RedisStore
+from standfast.stores.redis import store as redis_store
+from standfast.testing.values import NOW, ROOT, make_batch, make_item, make_message, make_record
 from tests.redis import Cluster, own_server
 from tests.serving import served
 
@@ -114,9 +114,9 @@ def test_X2_a_connection_cut_between_commit_and_answer_applies_it_once(proving: 
 
 WRITER = """
 import asyncio, sys
-from recollect.stores.redis import RedisStore
-from recollect.stores.redis import store as redis_store
-from recollect.testing.values import make_batch, make_item, make_message, make_record
+from standfast.stores.redis import RedisStore
+from standfast.stores.redis import store as redis_store
+from standfast.testing.values import make_batch, make_item, make_message, make_record
 
 async def main(address, name):
     store = await RedisStore.open(address)

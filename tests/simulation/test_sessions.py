@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Unavailable
-from recollect.models.careful import Careful, Patience
-from recollect.packet.buffers import CONSUMED, PENDING
-from recollect.ports import AnswerError, Prompt, Reply
-from recollect.stores.dict import DictStore
-from recollect.types import Batch, Listing, SessionKey, Usage, Where
-from recollect.wiring import open_engine
+from standfast import AsyncMemory, Unavailable
+from standfast.models.careful import Careful, Patience
+from standfast.packet.buffers import CONSUMED, PENDING
+from standfast.ports import AnswerError, Prompt, Reply
+from standfast.stores.dict import DictStore
+from standfast.types import Batch, Listing, SessionKey, Usage, Where
+from standfast.wiring import open_engine
 
 SCOPE = "project:web"
 PROFILES = ("otto", "openmotoko", "agtos", "autobot", "default")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.access.codes import make_code
-from recollect.settings import Settings
+from standfast import Memory
+from standfast.access.codes import make_code
+from standfast.settings import Settings
 from tests.conftest import PROVING
 from tests.serving import Served, served
 from tests.tenancy import over_mcp

@@ -6,9 +6,9 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.scopes import root_of
-from recollect.types import Entry, Record
-from recollect.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
+from standfast.scopes import root_of
+from standfast.types import Entry, Record
+from standfast.types.serial import FORMAT, NAMES, TYPES, VERSION, Value, json_line, line_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect import Memory
-from recollect.access import keys
-from recollect.changes import Change
-from recollect.engine import Engine
-from recollect.models.budgets import keep_spent
-from recollect.ports import Cell, cell_key
-from recollect.scopes import root_of
-from recollect.types import Item
+from standfast import Memory
+from standfast.access import keys
+from standfast.changes import Change
+from standfast.engine import Engine
+from standfast.models.budgets import keep_spent
+from standfast.ports import Cell, cell_key
+from standfast.scopes import root_of
+from standfast.types import Item
 
 # Of records, messages and changes; of turns and episodes; of what an Idempotency-Key made.
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-f]{5})?|\b[0-9a-f]{32}\b")

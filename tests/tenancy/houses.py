@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from recollect.types import ALL_RIGHTS
+from standfast.types import ALL_RIGHTS
 from tests.serving import Served
 from tests.tenancy import over_mcp
 from tests.tenancy.comparing import leaks

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollect.interfaces.cli import main
+from standfast.interfaces.cli import main
 from tests.tenancy.surfaces import Arguments, Call, Said
 
 OWNER = "the command line owns the file: an id names its record wherever it is"
@@ -135,7 +135,7 @@ def _here(words: Words) -> Said:
 
 def _as_process(words: Words) -> Said:
     done = subprocess.run(
-        [sys.executable, "-m", "recollect.interfaces.cli", *words],
+        [sys.executable, "-m", "standfast.interfaces.cli", *words],
         capture_output=True,
         env={**os.environ},
         timeout=60,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from recollect import Memory, RecollectError
-from recollect.interfaces.render import as_json
-from recollect.types import Message, Packet
+from standfast import Memory, StandfastError
+from standfast.interfaces.render import as_json
+from standfast.types import Message, Packet
 
 Arguments = Mapping[str, Any]
 
@@ -65,7 +65,7 @@ class Library:
             arguments = {"packet": packet_of(arguments["pending"])}
         try:
             value = getattr(self._memory, asked.verb)(**arguments)
-        except RecollectError as error:
+        except StandfastError as error:
             return Said(False, f"{type(error).__name__}: {error}")
         told = json.dumps(as_json(value), ensure_ascii=False)
         return Said(True, f"{told}\n{written.getvalue().decode()}")

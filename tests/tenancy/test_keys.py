@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Memory
-from recollect.access import keys
-from recollect.engine import Engine
-from recollect.types import ALL_RIGHTS, Right
+from standfast import Memory
+from standfast.access import keys
+from standfast.engine import Engine
+from standfast.types import ALL_RIGHTS, Right
 from tests.tenancy import over_mcp
 from tests.tenancy.crafting import file_of
 from tests.tenancy.houses import BOB, MISSING, House, furnished, get
@@ -129,19 +129,19 @@ def test_A10_a_device_of_the_same_name_tells_and_takes_nothing(house: House) -> 
     assert len(told) == 1
     assert {"id": both, "scope": BOB} in before["devices"]
     assert bob.client.get("/v1/devices").json() == before
-    heard = house.http(BOB, **{"X-Recollect-Device": both})
+    heard = house.http(BOB, **{"X-Standfast-Device": both})
     assert get(heard, "/v1/records", scope=BOB).ok
-    assert get(house.http(ANN, **{"X-Recollect-Device": both}), "/v1/records", scope=ANN).ok
+    assert get(house.http(ANN, **{"X-Standfast-Device": both}), "/v1/records", scope=ANN).ok
 
 
 def test_A10_somebody_elses_device_is_like_one_that_never_was(house: House) -> None:
     told = []
     for device in (house.bob.ids["device"], "device of nobody00x"):
-        client = house.http(ANN, **{"X-Recollect-Device": device})
+        client = house.http(ANN, **{"X-Standfast-Device": device})
         for path in ("/v1/records", "/v1/stats"):
             told.append(get(client, path).text.replace(device, "DEVICE"))
     assert len(set(told)) == 1
     assert told[0].startswith("404")
-    every = house.http(**{"X-Recollect-Device": house.world.own[ANN].ids["device"]})
+    every = house.http(**{"X-Standfast-Device": house.world.own[ANN].ids["device"]})
     house.clean(get(every, "/v1/records", limit=500))  # an admin, narrowed to Ann
     assert get(every, "/v1/records", scope=BOB).text.startswith("403")

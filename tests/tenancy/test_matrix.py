@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from recollect.interfaces.cli import build_parser
+from standfast.interfaces.cli import build_parser
 from tests.conftest import PROVING
 from tests.interfaces.mcp_world import TOOLS as REAL_TOOLS
 from tests.tenancy import over_cli, over_mcp

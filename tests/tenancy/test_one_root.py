@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.types import Relation
+from standfast import Memory
+from standfast.types import Relation
 from tests.tenancy.comparing import leaks
 from tests.tenancy.crafting import AT, file_of, record
 from tests.tenancy.estates import Estate, exported

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.types import Item, Message, Session
+from standfast.types import Item, Message, Session
 from tests.tenancy.comparing import differences
 from tests.tenancy.crafting import AT, file_of, record
 from tests.tenancy.estates import SHARED_SESSION, Estate

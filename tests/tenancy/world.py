@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollect import Memory
+from standfast import Memory
 from tests.conftest import PROVING
 from tests.tenancy.estates import MARK, Estate, exported, keep_books, settle
 

@@ -12,10 +12,10 @@ import pytest
 
 pytest.importorskip("safetensors", reason="conversion needs the extra `local`")
 
-from recollect.errors import Incompatible
-from recollect.models.providers.minilm import weights as minilm
-from recollect.models.providers.minilm.convert import onnx_from_weights
-from recollect.models.providers.minilm.model import MiniLmEmbedder
+from standfast.errors import Incompatible
+from standfast.models.providers.minilm import weights as minilm
+from standfast.models.providers.minilm.convert import onnx_from_weights
+from standfast.models.providers.minilm.model import MiniLmEmbedder
 from tests.training import tiny
 from tests.unit.minilm_reference import Reference
 from training import base, convert, rows

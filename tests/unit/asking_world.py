@@ -11,12 +11,12 @@ from uuid import uuid4
 
 import pytest
 
-from recollect.errors import RecollectError
-from recollect.models.budgets import NOTHING, Price
-from recollect.models.careful import Careful, Gate
-from recollect.ports import AnswerError, Prompt, Reply, Store
-from recollect.stores.dict import DictStore
-from recollect.types import Usage
+from standfast.errors import StandfastError
+from standfast.models.budgets import NOTHING, Price
+from standfast.models.careful import Careful, Gate
+from standfast.ports import AnswerError, Prompt, Reply, Store
+from standfast.stores.dict import DictStore
+from standfast.types import Usage
 
 ANN = "user:ann"
 PROMPT = Prompt(operation="summarize", system="Be brief.", user="Tea at noon.", tokens_max=100)
@@ -80,8 +80,8 @@ def run(careful: Careful, prompt: Prompt = PROMPT, scope: str = ANN) -> Reply:
     return asyncio.run(careful.ask(prompt, scope=scope))
 
 
-def failure(careful: Careful, prompt: Prompt = PROMPT, scope: str = ANN) -> RecollectError:
-    with pytest.raises(RecollectError) as caught:
+def failure(careful: Careful, prompt: Prompt = PROMPT, scope: str = ANN) -> StandfastError:
+    with pytest.raises(StandfastError) as caught:
         run(careful, prompt, scope)
     return caught.value
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm import sources, weights
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm import sources, weights
 
 # Kept beside the packages of this environment from run to run, away from anybody's own cache.
 MODELS = Path(sys.prefix) / "models"
@@ -26,7 +26,7 @@ def published() -> Path:
     folder = MODELS / "published"
     try:
         _fetch_published(folder)
-    except (RecollectError, OSError) as error:
+    except (StandfastError, OSError) as error:
         pytest.skip(f"the published files of the local model cannot be had: {error}")
     return folder
 
@@ -54,5 +54,5 @@ def minilm_folder(published: Path) -> Path:
         return folder
     try:
         return weights.pull(folder, source=str(published))
-    except RecollectError as error:
+    except StandfastError as error:
         pytest.skip(f"the local model cannot be built: {error}")

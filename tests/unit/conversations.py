@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
-from recollect.text.messages import Intake, take_in
-from recollect.text.redact import Redactor
-from recollect.types import Message
+from standfast.text.messages import Intake, take_in
+from standfast.text.redact import Redactor
+from standfast.types import Message
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 WORDS = "tea boat seven Lisbon the plan was moved again and nobody knew why 你好 ok".split()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.claims import answers, extract, replies
-from recollect.text.claims.answers import answered, any_question_in, question_in
-from recollect.text.claims.replies import questions_in
-from recollect.types import Message, Role
+from standfast.text.claims import answers, extract, replies
+from standfast.text.claims.answers import answered, any_question_in, question_in
+from standfast.text.claims.replies import questions_in
+from standfast.types import Message, Role
 
 AT = datetime(2026, 3, 9, tzinfo=UTC)
 

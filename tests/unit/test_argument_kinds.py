@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.errors import Invalid, RecollectError
-from recollect.types.arguments import misfit
+from standfast import AsyncMemory
+from standfast.errors import Invalid, StandfastError
+from standfast.types.arguments import misfit
 
 ANN = "user:ann"
 ODD: tuple[Callable[[], Any], ...] = (
@@ -68,7 +68,7 @@ def test_X10_what_is_of_another_kind_is_refused_in_one_line(tmp_path: Path, stor
                         tried += 1
                         try:
                             await method(**{**given, name: odd()})
-                        except RecollectError as error:
+                        except StandfastError as error:
                             if "\n" in str(error):
                                 broken[f"{verb}({name}={odd()!r})"] = str(error)
                         except Exception as error:

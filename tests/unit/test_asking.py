@@ -9,15 +9,15 @@ from importlib.util import find_spec
 
 import pytest
 
-from recollect.errors import Invalid, Unavailable
-from recollect.models.careful import Careful, Patience
-from recollect.ports import AnswerError, Prompt, Reply
-from recollect.settings import Settings
-from recollect.stores.dict import DictStore
-from recollect.testing import scripted
-from recollect.testing.scripted import ScriptedServer
-from recollect.types import Usage
-from recollect.wiring.models import open_careful
+from standfast.errors import Invalid, Unavailable
+from standfast.models.careful import Careful, Patience
+from standfast.ports import AnswerError, Prompt, Reply
+from standfast.settings import Settings
+from standfast.stores.dict import DictStore
+from standfast.testing import scripted
+from standfast.testing.scripted import ScriptedServer
+from standfast.types import Usage
+from standfast.wiring.models import open_careful
 from tests.unit.asking_world import (
     ANN,
     GOOD,
@@ -108,7 +108,7 @@ def test_without_a_model_the_error_says_what_to_set() -> None:
     nobody = Careful(
         {}, store=DictStore(), clock=World().clock, new_id=World().new_id, chance=lambda: 0.0
     )
-    assert "RECOLLECT_MODEL" in str(failure(nobody))
+    assert "STANDFAST_MODEL" in str(failure(nobody))
 
 
 def test_nothing_of_those_who_opted_out_is_shown_to_a_model() -> None:
@@ -255,7 +255,7 @@ def test_no_more_than_four_calls_at_once() -> None:
 
 
 @pytest.mark.skipif(
-    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install recollect[llm]"
+    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install standfast[llm]"
 )
 def test_settings_open_careful_models_that_recover() -> None:
     schema = {"type": "object", "properties": {"summary": {"type": "string"}}}

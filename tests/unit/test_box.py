@@ -16,11 +16,11 @@ pytest.importorskip("onnxruntime", reason="the local model needs the extra `loca
 
 from flit_core.wheel import make_wheel_in
 
-from recollect import AsyncMemory
-from recollect.errors import Incompatible, Invalid
-from recollect.interfaces.http.first_start import Keeping
-from recollect.models.providers.minilm import box
-from recollect.models.providers.minilm.model import BoxedEmbedder
+from standfast import AsyncMemory
+from standfast.errors import Incompatible, Invalid
+from standfast.interfaces.http.first_start import Keeping
+from standfast.models.providers.minilm import box
+from standfast.models.providers.minilm.model import BoxedEmbedder
 from tests.architecture.source import PROJECT
 
 
@@ -59,7 +59,7 @@ def test_what_answers_is_nearer_than_what_asks_the_same(embedder: BoxedEmbedder)
 
 def test_its_package_holds_the_files_and_their_licences(tmp_path: Path) -> None:
     make_wheel_in(PROJECT / "model" / "pyproject.toml", tmp_path)
-    (wheel,) = tmp_path.glob("recollect_model-*.whl")
+    (wheel,) = tmp_path.glob("standfast_model-*.whl")
     with ZipFile(wheel) as archive:
         names = {name.rpartition("/")[2] for name in archive.namelist()}
         graph = archive.read(f"{box.PACKAGE}/{box.GRAPH}")
@@ -90,20 +90,20 @@ def space_of(store: str, **options: Any) -> str:
 
 
 def test_a_new_store_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+    monkeypatch.delenv("STANDFAST_LOCAL_MODEL")
     assert space_of("dict:") == "recall-1/384"
     assert space_of("dict:", embedder="hashing") == "hashing/384"
     assert space_of("dict:", profile="otto") == "hashing/768", "otto's document says so"
 
 
 def test_without_it_stores_begin_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+    monkeypatch.delenv("STANDFAST_LOCAL_MODEL")
     monkeypatch.setattr(box, "place", lambda: None)
     assert space_of("dict:") == "hashing/384"
 
 
 def test_an_unknown_local_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_LOCAL_MODEL", "psychic")
+    monkeypatch.setenv("STANDFAST_LOCAL_MODEL", "psychic")
     with pytest.raises(Invalid, match="use recall-1, minilm or hashing"):
         space_of("dict:")
 
@@ -113,7 +113,7 @@ def test_an_older_store_keeps_its_space_and_is_offered_the_better_one(
 ) -> None:
     file = str(tmp_path / "memory.db")
     assert space_of(file, embedder="hashing") == "hashing/384"
-    monkeypatch.delenv("RECOLLECT_LOCAL_MODEL")
+    monkeypatch.delenv("STANDFAST_LOCAL_MODEL")
 
     async def offered() -> None:
         async with await AsyncMemory.open(file, background=False) as memory:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Conflict, Unavailable
-from recollect.models.budgets import Budgets
-from recollect.models.careful import Patience
-from recollect.ports import Cell, Prompt, Reply
-from recollect.stores.dict import DictStore
-from recollect.types import Usage
+from standfast.errors import Conflict, Unavailable
+from standfast.models.budgets import Budgets
+from standfast.models.careful import Patience
+from standfast.ports import Cell, Prompt, Reply
+from standfast.stores.dict import DictStore
+from standfast.types import Usage
 from tests.unit.asking_world import (
     ANN,
     GOOD,
@@ -146,7 +146,7 @@ def test_X12_many_at_once_do_not_spend_a_budget_twice() -> None:
 
 
 def test_X12_budgets_hold_after_a_restart(tmp_path: Path) -> None:
-    from recollect.stores.sqlite import SqliteStore
+    from standfast.stores.sqlite import SqliteStore
 
     async def one_process() -> str:
         store = await SqliteStore.open(tmp_path / "memory.db")

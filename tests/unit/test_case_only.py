@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect import Memory
-from recollect.text.claims.clauses import expanded
-from recollect.text.dates import _numbers, time_spans
-from recollect.text.words import counted, meanings
+from standfast import Memory
+from standfast.text.claims.clauses import expanded
+from standfast.text.dates import _numbers, time_spans
+from standfast.text.words import counted, meanings
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 OTHERS = {"i": "İı", "I": "İı", "s": "ſ", "S": "ſ", "k": "\u212a", "K": "\u212a"}

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Memory, Unavailable
-from recollect.models.providers.minilm import box
-from recollect.models.providers.minilm.model import BoxedEmbedder
+from standfast import AsyncMemory, Memory, Unavailable
+from standfast.models.providers.minilm import box
+from standfast.models.providers.minilm.model import BoxedEmbedder
 
 ANN = "user:ann"
 SECONDS = 20.0  # in which a child has answered; one that hangs never does
@@ -117,7 +117,7 @@ def test_open_memories_share_one_loaded_session_and_the_last_one_frees_it() -> N
 _OPEN_AND_CLOSE = """
 import gc, sys
 from pathlib import Path
-from recollect import Memory
+from standfast import Memory
 
 def resident():
     gc.collect()

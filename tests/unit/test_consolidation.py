@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.packet.stable import chosen_block
-from recollect.profiles import Profile
-from recollect.types import LIVE, Record, Relation
-from recollect.upkeep.consolidate.commits import Stock, rows_of
-from recollect.upkeep.consolidate.findings import (
+from standfast.packet.stable import chosen_block
+from standfast.profiles import Profile
+from standfast.types import LIVE, Record, Relation
+from standfast.upkeep.consolidate.commits import Stock, rows_of
+from standfast.upkeep.consolidate.findings import (
     Age,
     Dispute,
     Evidence,
@@ -23,8 +23,8 @@ from recollect.upkeep.consolidate.findings import (
     moved_importance,
     settled,
 )
-from recollect.upkeep.consolidate.portraits import extract, grounded, portrait
-from recollect.upkeep.consolidate.steps import (
+from standfast.upkeep.consolidate.portraits import extract, grounded, portrait
+from standfast.upkeep.consolidate.steps import (
     Plan,
     Step,
     diff_line,

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from recollect.rank.contrast import looked_at, misses, second_hops
-from recollect.text.compare.parts import canonical
-from recollect.text.words import FOLDER
+from standfast.rank.contrast import looked_at, misses, second_hops
+from standfast.text.compare.parts import canonical
+from standfast.text.words import FOLDER
 
 APART = (
     ("When does the rowing club meet?", "The sewing club meets on the first Thursday."),

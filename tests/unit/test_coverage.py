@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.coverage import all_words, content_words, covers
+from standfast.text.coverage import all_words, content_words, covers
 
 # Language -> a message of two statements, what was learned from the first, and from the second.
 MESSAGES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.verbs.lists.cursors import cursor_of, place_of
+from standfast.errors import Invalid
+from standfast.verbs.lists.cursors import cursor_of, place_of
 
 
 def test_X13_no_cursor_looks_like_an_option() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.dates import time_spans, told_times
+from standfast.text.dates import time_spans, told_times
 
 # A Monday.
 AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))

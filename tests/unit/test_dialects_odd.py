@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
-from recollect.errors import RecollectError
-from recollect.text.dialects import bodies_of, parts_of
-from recollect.types import Role
-from recollect.verbs.import_.file import lines_of
+from standfast.errors import StandfastError
+from standfast.text.dialects import bodies_of, parts_of
+from standfast.types import Role
+from standfast.verbs.import_.file import lines_of
 
 
 @pytest.mark.parametrize("odd", [[], {}, ["human"], 7, None, True])
@@ -23,7 +23,7 @@ def test_M1_a_part_of_another_type_never_crashes(name: str, odd: object) -> None
         {"role": "user", "parts": [{"text": "hi"}]},
         {"role": "user", "content": "hi"},
     ):
-        with suppress(RecollectError):  # refused is fine; anything else fails
+        with suppress(StandfastError):  # refused is fine; anything else fails
             bodies_of({**raw, name: odd})
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.compare import difference, normalise, record_hash, text_hash
+from standfast.text.compare import difference, normalise, record_hash, text_hash
 
 DIFFERENT = [
     # numbers, quantities, dates, times, versions, units

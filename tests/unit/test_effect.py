@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect import Memory
-from recollect.lifecycle.effect import SPACE, effect_in
-from recollect.lifecycle.merge import Known, by_meaning, judge, settle
-from recollect.lifecycle.merge.phrases import phrases
-from recollect.lifecycle.merge.topic import told, topic_of
-from recollect.lifecycle.merge.traits import traits
-from recollect.models.providers.minilm import box
-from recollect.types import Record
+from standfast import Memory
+from standfast.lifecycle.effect import SPACE, effect_in
+from standfast.lifecycle.merge import Known, by_meaning, judge, settle
+from standfast.lifecycle.merge.phrases import phrases
+from standfast.lifecycle.merge.topic import told, topic_of
+from standfast.lifecycle.merge.traits import traits
+from standfast.models.providers.minilm import box
+from standfast.types import Record
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 KNOWN = Record(

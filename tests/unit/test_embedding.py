@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid, Unavailable
-from recollect.models import embedder
-from recollect.models.budgets import Budgets
-from recollect.models.calls import Patience
-from recollect.models.embedder import CarefulEmbedder, Embedded, batches, clip
-from recollect.ports import Limits, Rows, Store
-from recollect.stores.dict import DictStore
-from recollect.text.tokens import estimate
-from recollect.types import Receipt, ReceiptItem, Usage
-from recollect.upkeep.background import _pause_after
+from standfast.errors import Invalid, Unavailable
+from standfast.models import embedder
+from standfast.models.budgets import Budgets
+from standfast.models.calls import Patience
+from standfast.models.embedder import CarefulEmbedder, Embedded, batches, clip
+from standfast.ports import Limits, Rows, Store
+from standfast.stores.dict import DictStore
+from standfast.text.tokens import estimate
+from standfast.types import Receipt, ReceiptItem, Usage
+from standfast.upkeep.background import _pause_after
 from tests.unit.asking_world import ANN, DOLLARS, World, usage_in
 
 Rule = Callable[[Sequence[str]], Rows | Exception]
@@ -308,7 +308,7 @@ def test_X12_a_budget_too_small_for_one_text_sends_nothing() -> None:
     service = Service(limits=Limits(texts=4, tokens=1000, tokens_each=500))
     found = run(careful(service, budgets=Budgets(tokens_per_call=5)), ["word " * 50])
     assert found.vectors == [None]
-    assert "RECOLLECT_TOKENS_PER_CALL" in found.trouble
+    assert "STANDFAST_TOKENS_PER_CALL" in found.trouble
     assert service.asked == []
 
 

@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid, RecollectError, Unavailable
-from recollect.models.providers.embedding import (
+from standfast.errors import Invalid, StandfastError, Unavailable
+from standfast.models.providers.embedding import (
     RemoteEmbedder,
     name_by_provider,
     paired_name,
     target_of,
 )
-from recollect.models.providers.llm.names import place_of
-from recollect.models.providers.llm.prices import known_price
-from recollect.ports import AnswerError, EmbeddingService, Rows
-from recollect.testing import scripted
-from recollect.testing.scripted import Behaviour, ScriptedAnswer, ScriptedServer, embeds
+from standfast.models.providers.llm.names import place_of
+from standfast.models.providers.llm.prices import known_price
+from standfast.ports import AnswerError, EmbeddingService, Rows
+from standfast.testing import scripted
+from standfast.testing.scripted import Behaviour, ScriptedAnswer, ScriptedServer, embeds
 
 needs_llm = pytest.mark.skipif(
-    find_spec("httpx2") is None, reason="the extra is missing: pip install recollect[llm]"
+    find_spec("httpx2") is None, reason="the extra is missing: pip install standfast[llm]"
 )
 
 KEY = "plainly-secret-4711-0815"  # nothing that looks like a key: only knowing it removes it
@@ -58,8 +58,8 @@ def ask(embedder: RemoteEmbedder, texts: list[str] = TEXTS, *, query: bool = Fal
     return asyncio.run(embedder.ask(texts, query=query))
 
 
-def failure(embedder: RemoteEmbedder) -> RecollectError:
-    with pytest.raises(RecollectError) as caught:
+def failure(embedder: RemoteEmbedder) -> StandfastError:
+    with pytest.raises(StandfastError) as caught:
         ask(embedder)
     return caught.value
 
@@ -102,13 +102,13 @@ def test_O16_each_provider_of_language_models_has_its_embedding_model() -> None:
     ("name", "url", "said"),
     [
         ("ollama:something-else", "", "how many dimensions"),
-        ("openai-compatible:x/8", "", "RECOLLECT_EMBEDDER_URL"),
+        ("openai-compatible:x/8", "", "STANDFAST_EMBEDDER_URL"),
         ("openai:/8", "", "unknown"),
         ("anthropic:claude/8", "", "unknown"),
         ("openai:x/99999", "", "more than 16384"),
         ("openai:x/0", "", "how many dimensions"),
-        ("openai:x/8", "https://me:secret@host/v1", "RECOLLECT_EMBEDDER_URL holds a name"),
-        ("openai:x/8", "host", "RECOLLECT_EMBEDDER_URL='host' is no address"),
+        ("openai:x/8", "https://me:secret@host/v1", "STANDFAST_EMBEDDER_URL holds a name"),
+        ("openai:x/8", "host", "STANDFAST_EMBEDDER_URL='host' is no address"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_refused(name: str, url: str, said: str) -> None:
@@ -426,11 +426,11 @@ def test_X1_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    for module in [m for m in sys.modules if m.startswith("recollect.models.providers")]:
+    for module in [m for m in sys.modules if m.startswith("standfast.models.providers")]:
         if module.endswith((".request", ".limited")):
             monkeypatch.delitem(sys.modules, module)
     error = failure(RemoteEmbedder(target_of("ollama:nomic-embed-text")))
-    assert "pip install recollect[llm]" in str(error)
+    assert "pip install standfast[llm]" in str(error)
 
 
 @needs_llm

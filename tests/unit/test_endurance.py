@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
 
-from recollect import Memory
-from recollect.models.providers.minilm import box
-from recollect.upkeep.learn.endurance import endurance_in
+from standfast import Memory
+from standfast.models.providers.minilm import box
+from standfast.upkeep.learn.endurance import endurance_in
 
 SCOPE = "user:wade"
 SAID = ["Knee replacement, Good Samaritan", "the printer is jammed again", "on my way home"]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.text.claims import extract
-from recollect.types import Message
+from standfast.text.claims import extract
+from standfast.types import Message
 
 AT = datetime(2026, 3, 9, 10, 0, tzinfo=UTC)
 

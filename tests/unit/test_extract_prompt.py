@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.models.prompts import extract, extract_schema
-from recollect.models.providers.llm.answers import MisfitError, fit
-from recollect.text.tokens import estimate
+from standfast.models.prompts import extract, extract_schema
+from standfast.models.providers.llm.answers import MisfitError, fit
+from standfast.text.tokens import estimate
 
 GOLDEN = Path(__file__).parent / "data" / "extract_prompt.txt"
 OVERHEAD_TOKENS_MAX = 900

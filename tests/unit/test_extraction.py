@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.claims import claim_in, extract, gate
-from recollect.text.claims.lessons import Claim, Lesson
-from recollect.types import Message, Role, Source
+from standfast.text.claims import claim_in, extract, gate
+from standfast.text.claims.lessons import Claim, Lesson
+from standfast.types import Message, Role, Source
 
 AT = datetime(2026, 3, 9, 10, 0, tzinfo=timezone(timedelta(hours=1)))
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from recollect.text.claims import extract
-from recollect.text.claims.lessons import SPEAKER, Claim, Lesson
-from recollect.types import Message
+from standfast.text.claims import extract
+from standfast.text.claims.lessons import SPEAKER, Claim, Lesson
+from standfast.types import Message
 
 DATA = Path(__file__).parent / "data" / "learning"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.text.analysis import (
+from standfast import AsyncMemory
+from standfast.text.analysis import (
     document_terms,
     idf,
     languages_of,
@@ -17,7 +17,7 @@ from recollect.text.analysis import (
     weights,
     words,
 )
-from recollect.text.forms import same_word
+from standfast.text.forms import same_word
 
 # What was written, and what is asked for.
 PAIRS = {

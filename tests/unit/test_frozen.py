@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.types.frozen import frozen
+from standfast.types.frozen import frozen
 
 
 @frozen

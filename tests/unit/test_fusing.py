@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.index.found import FoundHits
-from recollect.index.spread import Spread
-from recollect.profiles import PROFILES
-from recollect.rank.candidates import Candidate
-from recollect.rank.fusion import fused
-from recollect.rank.question import asks_for_the_assistant, names, parts, periods
-from recollect.rank.stages import Asked, of_equal_say, rank
-from recollect.testing.values import NOW, make_record
-from recollect.text.analysis import asks
-from recollect.types import Hit
+from standfast.index.found import FoundHits
+from standfast.index.spread import Spread
+from standfast.profiles import PROFILES
+from standfast.rank.candidates import Candidate
+from standfast.rank.fusion import fused
+from standfast.rank.question import asks_for_the_assistant, names, parts, periods
+from standfast.rank.stages import Asked, of_equal_say, rank
+from standfast.testing.values import NOW, make_record
+from standfast.text.analysis import asks
+from standfast.types import Hit
 
 WEIGHT = 0.16
 

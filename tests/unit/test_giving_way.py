@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Denied
-from recollect.memory import AsyncMemory
-from recollect.upkeep.learn import lanes
-from recollect.upkeep.loop import one_round
+from standfast.errors import Denied
+from standfast.memory import AsyncMemory
+from standfast.upkeep.learn import lanes
+from standfast.upkeep.loop import one_round
 
 ANN = "user:ann"
 SAID = ["I live in Oslo.", "My sister Eva is a nurse.", "I am allergic to nuts."]

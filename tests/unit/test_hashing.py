@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import Invalid
-from recollect.models.providers.hashing import HashingEmbedder
-from recollect.ports import Embedder
+from standfast.errors import Invalid
+from standfast.models.providers.hashing import HashingEmbedder
+from standfast.ports import Embedder
 
 SENTENCE = "Ann moved to Berlin in May"
 # Stored vectors depend on these numbers: if they must change, the space needs another name.
@@ -75,7 +75,7 @@ def test_M8_the_numbers_never_change() -> None:
 
 def test_M8_another_process_gives_the_same_numbers() -> None:
     program = (
-        "import asyncio; from recollect.models.providers.hashing import HashingEmbedder;"
+        "import asyncio; from standfast.models.providers.hashing import HashingEmbedder;"
         f"print(asyncio.run(HashingEmbedder().embed([{SENTENCE!r}]))[0])"
     )
     for seed in ("1", "2"):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.types.invisible import shown, spelled_out, without_invisible
+from standfast.types.invisible import shown, spelled_out, without_invisible
 
 NEEDED = {
     "Persian": "می‌خواهم به خانه‌ها بروم",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from recollect.models.prompts import extract, extract_schema
-from recollect.models.providers.llm.answers import fit
-from recollect.testing.learner import answer_for, learns_by_rules
-from recollect.testing.scripted import ScriptedQuestion
-from recollect.text.claims import gate
-from recollect.types import Message, Role
-from recollect.upkeep.learn.answers import messages_as_text, show
+from standfast.models.prompts import extract, extract_schema
+from standfast.models.providers.llm.answers import fit
+from standfast.testing.learner import answer_for, learns_by_rules
+from standfast.testing.scripted import ScriptedQuestion
+from standfast.text.claims import gate
+from standfast.types import Message, Role
+from standfast.upkeep.learn.answers import messages_as_text, show
 
 AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.text.claims import extract, gate
-from recollect.text.claims.lessons import Claim
-from recollect.text.redact import Redactor
-from recollect.types import Message, Record, SessionKey
-from recollect.upkeep.learn.answers import (
+from standfast.errors import Invalid
+from standfast.text.claims import extract, gate
+from standfast.text.claims.lessons import Claim
+from standfast.text.redact import Redactor
+from standfast.types import Message, Record, SessionKey
+from standfast.upkeep.learn.answers import (
     Shown,
     claim_of_fact,
     known_as_text,
@@ -22,9 +22,9 @@ from recollect.upkeep.learn.answers import (
     show,
     times_of,
 )
-from recollect.upkeep.learn.grounds import ground_of, turned_round, ungrounded
-from recollect.upkeep.learn.lanes import Learned
-from recollect.upkeep.learn.writer import scopes_of
+from standfast.upkeep.learn.grounds import ground_of, turned_round, ungrounded
+from standfast.upkeep.learn.lanes import Learned
+from standfast.upkeep.learn.writer import scopes_of
 
 BERLIN_TIME = timezone(timedelta(hours=1))
 

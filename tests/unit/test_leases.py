@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect import AsyncMemory
-from recollect.access.quotas import SharedRates
-from recollect.memory.workbook import Workbook
-from recollect.types import Work
-from recollect.upkeep import consolidate, leases
-from recollect.upkeep.consolidate.marks import Mark
-from recollect.upkeep.leases import lagging
+from standfast import AsyncMemory
+from standfast.access.quotas import SharedRates
+from standfast.memory.workbook import Workbook
+from standfast.types import Work
+from standfast.upkeep import consolidate, leases
+from standfast.upkeep.consolidate.marks import Mark
+from standfast.upkeep.leases import lagging
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

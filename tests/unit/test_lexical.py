@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.analysis import bm25, idf, query_terms, terms
-from recollect.text.normal import fold
+from standfast.text.analysis import bm25, idf, query_terms, terms
+from standfast.text.normal import fold
 
 
 @given(st.text())

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.interfaces.mcp.lines import lines_of, split
-from recollect.interfaces.mcp.results import done_lines, done_of
-from recollect.interfaces.mcp.schemas import lean
-from recollect.text.trust import PREFACE, without_recalled
-from recollect.types import Receipt, ReceiptItem
+from standfast.interfaces.mcp.lines import lines_of, split
+from standfast.interfaces.mcp.results import done_lines, done_of
+from standfast.interfaces.mcp.schemas import lean
+from standfast.text.trust import PREFACE, without_recalled
+from standfast.types import Receipt, ReceiptItem
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
 

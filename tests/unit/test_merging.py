@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
-from recollect.lifecycle.merge.judgement import Named, conflict
-from recollect.text.claims.lessons import Claim, claim_as_data
-from recollect.text.compare import text_hash
-from recollect.types import Durability, Record
+from standfast.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
+from standfast.lifecycle.merge.judgement import Named, conflict
+from standfast.text.claims.lessons import Claim, claim_as_data
+from standfast.text.compare import text_hash
+from standfast.types import Durability, Record
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 JULY = datetime(2026, 7, 1, tzinfo=UTC)

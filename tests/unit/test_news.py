@@ -13,14 +13,14 @@ import pytest
 
 pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
 
-from recollect import AsyncMemory
-from recollect.errors import Unavailable
-from recollect.lifecycle.bounds import LASTING, LEAST, LIKELY, PASSING
-from recollect.lifecycle.merge import Known, judge
-from recollect.models.providers.minilm import box
-from recollect.models.providers.minilm.news import BEGIN, BREAK, BoxedReader, joined
-from recollect.ports import Reader
-from recollect.types import Record
+from standfast import AsyncMemory
+from standfast.errors import Unavailable
+from standfast.lifecycle.bounds import LASTING, LEAST, LIKELY, PASSING
+from standfast.lifecycle.merge import Known, judge
+from standfast.models.providers.minilm import box
+from standfast.models.providers.minilm.news import BEGIN, BREAK, BoxedReader, joined
+from standfast.ports import Reader
+from standfast.types import Record
 from tests.architecture.source import PROJECT
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.profiles import PROFILES
-from recollect.rank.candidates import Candidate
-from recollect.rank.stages import Asked, one_per_source
-from recollect.types import Hit, Record
+from standfast.profiles import PROFILES
+from standfast.rank.candidates import Candidate
+from standfast.rank.stages import Asked, one_per_source
+from standfast.types import Hit, Record
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 TURN = Record(

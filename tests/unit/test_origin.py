@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.http.metrics import learning_lines
-from recollect.text.origin import as_said, paraphrase, trace
-from recollect.text.origin.words import places, tokens
-from recollect.types import Message, Record
+from standfast import Memory
+from standfast.interfaces.http.metrics import learning_lines
+from standfast.text.origin import as_said, paraphrase, trace
+from standfast.text.origin.words import places, tokens
+from standfast.types import Message, Record
 
 AT = datetime(2026, 10, 5, 10, 0, tzinfo=UTC)
 
@@ -116,7 +116,7 @@ def test_a_long_message_costs_little() -> None:
 
 
 def test_metrics_name_the_writer() -> None:
-    assert 'recollect_kept_as_said_total{writer="corrections"} 2' in [
+    assert 'standfast_kept_as_said_total{writer="corrections"} 2' in [
         *learning_lines({"corrections": 2})
     ]
 

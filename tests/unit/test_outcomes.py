@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.text.claims.clauses import Speaker, _readings, forms_of
-from recollect.text.claims.events import OUTCOME, may_tell_outcome
-from recollect.text.claims.sentences import Sentence
-from recollect.text.claims.statements import Utterance, english_lessons
-from recollect.text.words import meanings, word_set
+from standfast.text.claims.clauses import Speaker, _readings, forms_of
+from standfast.text.claims.events import OUTCOME, may_tell_outcome
+from standfast.text.claims.sentences import Sentence
+from standfast.text.claims.statements import Utterance, english_lessons
+from standfast.text.words import meanings, word_set
 
 SAID = Utterance(Speaker("the assistant"), datetime(2026, 1, 2, tzinfo=UTC), "m1")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rank.places import INSIDE, OUTSIDE, is_outside, placed
-from recollect.testing.values import make_record
-from recollect.types import TRUST_OF_SOURCE, Hit, Source
+from standfast.rank.places import INSIDE, OUTSIDE, is_outside, placed
+from standfast.testing.values import make_record
+from standfast.types import TRUST_OF_SOURCE, Hit, Source
 
 hits = st.lists(st.sampled_from(sorted(TRUST_OF_SOURCE)), max_size=30).map(
     lambda sources: [_hit(f"r{n}", source) for n, source in enumerate(sources)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.wiring import data_folder
-from recollect.wiring.configuration import config_folder
+from standfast.wiring import data_folder
+from standfast.wiring.configuration import config_folder
 
 HOME = Path("~")
 
@@ -27,8 +27,8 @@ HOME = Path("~")
 def test_C6_folders_are_where_the_platform_has_them(
     platform: str, environ: dict[str, str], data: Path, config: Path
 ) -> None:
-    assert data_folder(environ, platform) == data.expanduser() / "recollect"
-    assert config_folder(environ, platform) == config.expanduser() / "recollect"
+    assert data_folder(environ, platform) == data.expanduser() / "standfast"
+    assert config_folder(environ, platform) == config.expanduser() / "standfast"
 
 
 def test_C6_without_what_only_POSIX_has_the_memory_works_and_workspaces_say_why_not(
@@ -40,8 +40,8 @@ import os, sys
 for name in ("fcntl", "resource", "pwd", "grp"):
     sys.modules[name] = None
 del os.fork, os.register_at_fork
-from recollect import Memory
-from recollect.interfaces.cli import main
+from standfast import Memory
+from standfast.interfaces.cli import main
 with Memory.open({str(tmp_path / "memory.db")!r}, embedder="hashing", background=False) as memory:
     memory.remember("I like tea")
     assert memory.recall("tea").hits

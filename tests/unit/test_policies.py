@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.packet.policy import Policy, fold_count, policy_from, policy_of, turn_starts
-from recollect.packet.window import units
-from recollect.profiles import profile_named
-from recollect.text.summary import extract_summary
-from recollect.text.tokens import estimate
-from recollect.types import Message
+from standfast.packet.policy import Policy, fold_count, policy_from, policy_of, turn_starts
+from standfast.packet.window import units
+from standfast.profiles import profile_named
+from standfast.text.summary import extract_summary
+from standfast.text.tokens import estimate
+from standfast.types import Message
 from tests.unit.test_working import conversations, message
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.types import Message, ToolCall
-from recollect.upkeep.consolidate.practice import (
+from standfast.types import Message, ToolCall
+from standfast.upkeep.consolidate.practice import (
     ToolRun,
     complains,
     is_error,

@@ -9,9 +9,9 @@ import pytest
 
 from evaluation.precision.__main__ import Judged, judge, report
 from evaluation.precision.worlds import LATER, Asked, worlds
-from recollect import AsyncMemory
-from recollect.profiles import PROFILES
-from recollect.rank.nearness import held_nearly, is_english, is_near, uncertain_words
+from standfast import AsyncMemory
+from standfast.profiles import PROFILES
+from standfast.rank.nearness import held_nearly, is_english, is_near, uncertain_words
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.models import prompts
-from recollect.models.prompts import as_data, pieces_of, render, summarize
-from recollect.text.tokens import estimate
+from standfast.errors import Invalid
+from standfast.models import prompts
+from standfast.models.prompts import as_data, pieces_of, render, summarize
+from standfast.text.tokens import estimate
 
 GOLDEN = Path(__file__).parent / "data" / "summarize_prompt.txt"
 OVERHEAD_TOKENS_MAX = 900

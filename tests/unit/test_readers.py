@@ -7,7 +7,7 @@ from concurrent.futures import wait
 
 import pytest
 
-from recollect.stores.sqlite.readers import Readers
+from standfast.stores.sqlite.readers import Readers
 
 
 def test_one_question_after_the_other_is_read_by_the_same_thread() -> None:

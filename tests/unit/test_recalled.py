@@ -1,4 +1,4 @@
-"""X9: what recollect rendered is known when it comes back; nothing else is."""
+"""X9: what standfast rendered is known when it comes back; nothing else is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.packet.text import Section, alone, memory_line, memory_section, pack, text_section
-from recollect.text.tokens import ESTIMATE
-from recollect.text.trust import PREFACE, without_recalled
-from recollect.types import Hit, Record
+from standfast.packet.text import Section, alone, memory_line, memory_section, pack, text_section
+from standfast.text.tokens import ESTIMATE
+from standfast.text.trust import PREFACE, without_recalled
+from standfast.types import Hit, Record
 
 AT = datetime(2026, 11, 15, tzinfo=UTC)
 

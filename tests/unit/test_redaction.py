@@ -17,8 +17,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import Invalid
-from recollect.text.redact import KIND_NAMES, Redactor, Secret, redact, redact_value, wallets
+from standfast.errors import Invalid
+from standfast.text.redact import KIND_NAMES, Redactor, Secret, redact, redact_value, wallets
 
 _random = random.Random(11)
 ALNUM = string.ascii_letters + string.digits

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from recollect.text import redact as redaction
-from recollect.text.redact import redact
+from standfast.text import redact as redaction
+from standfast.text.redact import redact
 
 HEX = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
 WIF = "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ"

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.text.redact import KIND_NAMES, redact, redact_value, redactor_from
+from standfast.errors import Invalid
+from standfast.text.redact import KIND_NAMES, redact, redact_value, redactor_from
 
 _random = random.Random(5)
 TOKEN = "gh" + "p_" + "".join(_random.choices(string.ascii_letters + string.digits, k=36))

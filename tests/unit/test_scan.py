@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.index import scan
+from standfast.index import scan
 
 ROWS = 2 * scan.PART_ROWS_MIN + 7
 

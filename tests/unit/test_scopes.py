@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Invalid, make_scope
-from recollect.scopes import is_visible, is_within, parents, parse_scope, root_of, visible_from
+from standfast import Invalid, make_scope
+from standfast.scopes import is_visible, is_within, parents, parse_scope, root_of, visible_from
 
 readable = st.text(
     st.characters(exclude_categories=("C", "Zl", "Zp", "Zs")), min_size=1, max_size=20

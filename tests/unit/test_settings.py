@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Invalid, Memory
-from recollect.profiles import PROFILES, profile_named
-from recollect.settings import Settings, active_profile
-from recollect.wiring import store_address
-from recollect.wiring.configuration import from_file, own_types_from
+from standfast import Invalid, Memory
+from standfast.profiles import PROFILES, profile_named
+from standfast.settings import Settings, active_profile
+from standfast.wiring import store_address
+from standfast.wiring.configuration import from_file, own_types_from
 
 
 def test_profiles_hold_the_numbers_of_their_specifications() -> None:
@@ -29,12 +29,12 @@ def test_profiles_hold_the_numbers_of_their_specifications() -> None:
 
 def test_O15_the_store_of_otto_follows_its_own_variables() -> None:
     def address(environ: dict[str, str]) -> str:
-        settings = Settings.from_mapping({"RECOLLECT_PROFILE": "otto", **environ})
+        settings = Settings.from_mapping({"STANDFAST_PROFILE": "otto", **environ})
         return store_address(None, settings, active_profile(settings, environ))
 
     assert address({"OTTO_MEMORY_DB": "/data/o.db"}) == "/data/o.db"
     assert address({"LOCAL_STORAGE_PATH": "/data"}) == "/data/otto_memory.db"
-    assert address({"RECOLLECT_STORE": "/mine.db", "OTTO_MEMORY_DB": "/o.db"}) == "/mine.db"
+    assert address({"STANDFAST_STORE": "/mine.db", "OTTO_MEMORY_DB": "/o.db"}) == "/mine.db"
 
 
 def test_O15_the_file_is_created_on_first_use_with_768_dimensions(
@@ -58,20 +58,20 @@ def test_A9_variables_count_only_under_their_own_profile() -> None:
     plain = Settings.from_mapping(environ)
     assert (plain.store, plain.redis_url) == ("", "")
     assert active_profile(plain, environ) == PROFILES["default"]
-    agtos = Settings.from_mapping({**environ, "RECOLLECT_PROFILE": "agtos"})
+    agtos = Settings.from_mapping({**environ, "STANDFAST_PROFILE": "agtos"})
     assert agtos.redis_url == "redis://localhost"
     assert active_profile(agtos, environ).compact_above == 7
-    otto = Settings.from_mapping({**environ, "RECOLLECT_PROFILE": "otto"})
+    otto = Settings.from_mapping({**environ, "STANDFAST_PROFILE": "otto"})
     assert (otto.store, active_profile(otto, environ).compact_above) == ("/o.db", 99)
 
 
 @pytest.mark.parametrize(
     ("environ", "said"),
     [
-        ({"RECOLLECT_PROFILE": "mars"}, "no profile"),
-        ({"RECOLLECT_PORT": "http"}, "whole number"),
-        ({"RECOLLECT_CACHE_MB": "-1"}, "at least"),
-        ({"RECOLLECT_PROFILE": "otto", "COMPACTION_THRESHOLD": "many"}, "COMPACTION_THRESHOLD"),
+        ({"STANDFAST_PROFILE": "mars"}, "no profile"),
+        ({"STANDFAST_PORT": "http"}, "whole number"),
+        ({"STANDFAST_CACHE_MB": "-1"}, "at least"),
+        ({"STANDFAST_PROFILE": "otto", "COMPACTION_THRESHOLD": "many"}, "COMPACTION_THRESHOLD"),
     ],
 )
 def test_bad_settings_are_named(environ: dict[str, str], said: str) -> None:
@@ -85,15 +85,15 @@ def test_the_default_store_is_in_the_users_data_folder(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with Memory.open() as memory:
         memory.remember("something")
-    assert (tmp_path / "recollect" / "memory.db").exists()
-    assert (tmp_path / "recollect").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "standfast" / "memory.db").exists()
+    assert (tmp_path / "standfast").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("address", ["redis://x", "ftp://x", "sqlite:", 7])
 def test_unknown_stores_are_refused(address: str) -> None:
-    from recollect import RecollectError
+    from standfast import StandfastError
 
-    with pytest.raises(RecollectError):
+    with pytest.raises(StandfastError):
         Memory.open(address)
 
 
@@ -114,7 +114,7 @@ def test_X12_a_file_that_no_person_wrote_is_refused_at_once(
     file.write_text(text)
     begun = time.thread_time()
     with pytest.raises(Invalid, match=said):
-        from_file({"RECOLLECT_CONFIG": str(file)})
+        from_file({"STANDFAST_CONFIG": str(file)})
     with pytest.raises(Invalid):
         own_types_from(file)
     assert time.thread_time() - begun < 1

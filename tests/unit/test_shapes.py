@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.packet.shapes import Shape, shaped
-from recollect.testing.provider_rules import anthropic_problems, gemini_problems, openai_problems
-from recollect.text.dialects import bodies_of, parts_of
-from recollect.types import Message
+from standfast.errors import Invalid
+from standfast.packet.shapes import Shape, shaped
+from standfast.testing.provider_rules import anthropic_problems, gemini_problems, openai_problems
+from standfast.text.dialects import bodies_of, parts_of
+from standfast.types import Message
 from tests.unit.conversations import conversation, kept
 
 CONVERSATIONS, CONVERSATIONS_PROVING = 2_000, 10_000
@@ -136,7 +136,7 @@ def test_X23_anthropic_thoughts_go_back_as_they_came() -> None:
         {"role": "assistant", "content": [thought, use]},
         {"role": "user", "content": [result]},
     ]
-    from recollect.text.messages import Intake, take_in
+    from standfast.text.messages import Intake, take_in
     from tests.unit.conversations import NOW, REDACTOR
 
     intake = Intake(

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import from_regex
 
-import recollect
+import standfast
 from evaluation.learning.cases import load
-from recollect.text.dates import (
+from standfast.text.dates import (
     _JOINED_NUMBERS,
     _calendar_forms,
     _numeric_forms,
     _relative_forms,
 )
-from recollect.text.words import cues, languages, parts, pattern, screened
-from recollect.text.words.sieve import Screened, Sieve, Sieves, keys_of, split
+from standfast.text.words import cues, languages, parts, pattern, screened
+from standfast.text.words.sieve import Screened, Sieve, Sieves, keys_of, split
 
-SOURCES = Path(recollect.__file__).parent.rglob("*.py")
+SOURCES = Path(standfast.__file__).parent.rglob("*.py")
 ASKED = re.compile(r'\b(?:cues|screened)\("([a-z_.]+)"')
 # All that the rules hold against texts by a sieve or a screen.
 SECTIONS = sorted(

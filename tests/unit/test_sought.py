@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.precision.kinds import main
-from recollect import AsyncMemory
-from recollect.rank.sought import without_it
+from standfast import AsyncMemory
+from standfast.rank.sought import without_it
 from training.stores import Asked, Place, Store, Turn, write
 
 

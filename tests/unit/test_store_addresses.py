@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import Incompatible, Invalid
-from recollect.stores.dict import DictStore
-from recollect.wiring import stores
+from standfast import Memory
+from standfast.errors import Incompatible, Invalid
+from standfast.stores.dict import DictStore
+from standfast.wiring import stores
 
 PROJECT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def brought(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found: dict[str, str] = {}
 
     def entry_points(*, group: str) -> list[EntryPoint]:
-        assert group == "recollect.stores"
+        assert group == "standfast.stores"
         return [EntryPoint(name, place, group) for name, place in found.items()]
 
     monkeypatch.setattr(stores, "entry_points", entry_points)
@@ -86,9 +86,9 @@ def test_what_is_missing_is_told_with_how_to_get_it(
     with pytest.raises(Incompatible, match=r"needs a_package_that_nobody_has.*pip install"):
         stores.factory_of("mine")
     monkeypatch.setitem(stores.BUILT_IN, "redis", "a_driver_that_nobody_has.store:open_address")
-    with pytest.raises(Incompatible, match=r'pip install "recollect\[redis\]"'):
+    with pytest.raises(Incompatible, match=r'pip install "standfast\[redis\]"'):
         stores.factory_of("redis")
-    brought["broken"] = "recollect.stores.dict:no_such_thing"
+    brought["broken"] = "standfast.stores.dict:no_such_thing"
     with pytest.raises(Incompatible, match="the broken store cannot be opened"):
         stores.factory_of("broken")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Memory, Unavailable
+from standfast import AsyncMemory, Memory, Unavailable
 
 WRITERS = 51
 WAYS_IN_AND_OUT = {"open", "connect", "close"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.tokens import estimate
+from standfast.text.tokens import estimate
 
 # Sentences of our own in eight languages, each with the larger of the counts that two widely
 # used tokenizers (o200k and cl100k) gave for it.

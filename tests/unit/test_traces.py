@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 
 
 def test_C6_every_verb_is_a_span_without_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_C6_every_verb_is_a_span_without_what_was_asked(monkeypatch: pytest.Monk
     with Memory.open("dict:", embedder="hashing", background=False) as memory:
         memory.remember("I like tea")
         memory.recall("tea")
-    assert seen == ["recollect.remember", "recollect.recall"]
+    assert seen == ["standfast.remember", "standfast.recall"]
 
 
 def test_C6_without_it_nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

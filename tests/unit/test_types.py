@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import AsyncMemory, Invalid, Memory
-from recollect.wiring import open_engine
+from standfast import AsyncMemory, Invalid, Memory
+from standfast.wiring import open_engine
 
 TYPED = Path(__file__).parent / "typed"
 PROJECT = Path(__file__).resolve().parents[2]

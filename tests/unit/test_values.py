@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.text.claims.values import leaves_alone, sets_anew
+from standfast.text.claims.values import leaves_alone, sets_anew
 
 # known, the thing, another value of it
 THINGS = [

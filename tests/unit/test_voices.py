@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import AsyncMemory
-from recollect.models.providers.minilm import box
-from recollect.text.claims.passages import in_its_place, passages
-from recollect.text.claims.voice import OwnWords, own_words
-from recollect.upkeep.learn.voices import own_part
+from standfast import AsyncMemory
+from standfast.models.providers.minilm import box
+from standfast.text.claims.passages import in_its_place, passages
+from standfast.text.claims.voice import OwnWords, own_words
+from standfast.upkeep.learn.voices import own_part
 
 POEM = "I have never liked bread.\nI married for the oven,\nand my three sons are named for flour."
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Invalid
-from recollect.text import words
+from standfast.errors import Invalid
+from standfast.text import words
 
 SHIPPED = Path(words.__file__).parent
 CACHES = (words._texts, words._shape_texts, words._shapes, words._group, words.words)
@@ -49,12 +49,12 @@ SPOKEN = """
 import json, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from recollect.text import words
+from standfast.text import words
 words.FOLDER = Path(sys.argv[1])
-from recollect.text.claims import claim_in
-from recollect.text.compare import each_difference
-from recollect.text.dates import time_spans
-from recollect.text.redact import redact
+from standfast.text.claims import claim_in
+from standfast.text.compare import each_difference
+from standfast.text.dates import time_spans
+from standfast.text.redact import redact
 
 at = datetime(2026, 5, 20, 12, tzinfo=UTC)
 print(json.dumps({
@@ -163,8 +163,8 @@ def test_every_name_of_a_key_or_token_holds_an_anchor() -> None:
 
 def test_nothing_is_read_before_the_first_question() -> None:
     code = (
-        "import recollect.memory, recollect.text.claims\n"
-        "from recollect.text import words\n"
+        "import standfast.memory, standfast.text.claims\n"
+        "from standfast.text import words\n"
         "print(words._texts.cache_info().misses, words._group.cache_info().misses)"
     )
     done = subprocess.run(

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.packet.shapes import shaped
-from recollect.packet.window import fitting_tail, units
-from recollect.types import Message, ToolCall
+from standfast.packet.shapes import shaped
+from standfast.packet.window import fitting_tail, units
+from standfast.types import Message, ToolCall
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

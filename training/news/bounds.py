@@ -1,7 +1,7 @@
 """``python -m training.news.bounds EXAMPLES FOLDS...``: what the answers of the reader are worth.
 
 FOLDS are the answers that ``training.news.train --fold N`` wrote: each to examples that the network
-had not seen. Prints how well it tells them apart, and bounds for ``recollect.lifecycle.bounds``.
+had not seen. Prints how well it tells them apart, and bounds for ``standfast.lifecycle.bounds``.
 """
 
 from __future__ import annotations

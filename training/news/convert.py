@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from recollect.errors import RecollectError
-from recollect.models.providers.minilm.convert import TABLE, onnx_of_reader
+from standfast.errors import StandfastError
+from standfast.models.providers.minilm.convert import TABLE, onnx_of_reader
 from training import base, rows
 
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found[TABLE] = base.read(options.base).weights[TABLE]
         graph = onnx_of_reader(rows.rounded(found))
         options.file.write_bytes(graph)
-    except (RecollectError, OSError, KeyError) as error:
+    except (StandfastError, OSError, KeyError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{options.file}: {len(graph):,} bytes, SHA-256 {sha256(graph).hexdigest()}")

@@ -32,8 +32,8 @@ from evaluation.learning.cases import FOLDER, START, SetName
 from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
-from recollect.lifecycle.merge.topic import said_by
-from recollect.text.claims.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
+from standfast.lifecycle.merge.topic import said_by
+from standfast.text.claims.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
 
 Task = Literal["changes", "lasts", "own"]
 LATER = timedelta(days=31)

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from recollect.models.providers.minilm.convert import DIMENSIONS, LAYERS, TABLE
-from recollect.models.providers.minilm.news import HEAD, HEAD_BIAS, TASKS
+from standfast.models.providers.minilm.convert import DIMENSIONS, LAYERS, TABLE
+from standfast.models.providers.minilm.news import HEAD, HEAD_BIAS, TASKS
 from training.network import DROPOUT, Encoder
 from training.rows import Weights
 

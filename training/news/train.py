@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-from recollect.models.providers.minilm.convert import TABLE
-from recollect.models.providers.minilm.news import TASKS, joined, placed
+from standfast.models.providers.minilm.convert import TABLE
+from standfast.models.providers.minilm.news import TASKS, joined, placed
 from training import base, rows
 from training.news.network import Reader
 

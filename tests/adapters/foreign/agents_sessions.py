@@ -12,19 +12,19 @@ from typing import Any
 import agents
 import agents.memory
 
-from recollect import Memory
-from recollect.adapters.openai_agents import RecollectSession
+from standfast import Memory
+from standfast.adapters.openai_agents import StandfastSession
 
 _opened: dict[str, Memory] = {}
 
 
-class SessionStandIn(RecollectSession):
+class SessionStandIn(StandfastSession):
     """Made like ``SQLiteSession``; sessions on one path share a memory."""
 
     def __init__(
         self, session_id: str, db_path: str | Path = ":memory:", session_settings: Any = None
     ) -> None:
-        path = "dict:" if str(db_path) == ":memory:" else f"{db_path}.recollect"
+        path = "dict:" if str(db_path) == ":memory:" else f"{db_path}.standfast"
         if path == "dict:" or path not in _opened:
             _opened[path] = Memory.open(path, background=False, embedder="none")
         super().__init__(session_id, _opened[path], session_settings=session_settings)

@@ -15,12 +15,12 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from recollect.access import keys
-from recollect.engine import Engine
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.serve import server_config
-from recollect.memory import AsyncMemory
-from recollect.types import ALL_RIGHTS
+from standfast.access import keys
+from standfast.engine import Engine
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.serve import server_config
+from standfast.memory import AsyncMemory
+from standfast.types import ALL_RIGHTS
 
 ALL = tuple(sorted(ALL_RIGHTS))
 OWN = tuple(right for right in ALL if right not in ("admin", "audit"))

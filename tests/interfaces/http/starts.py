@@ -69,14 +69,14 @@ def free_port() -> int:
 def environment_of(folder: Path, **more: str) -> dict[str, str]:
     names = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
     homes = {name: str(folder / name.lower()) for name in names}
-    return {**os.environ, **homes, "RECOLLECT_REHEARSAL": "off", **more}
+    return {**os.environ, **homes, "STANDFAST_REHEARSAL": "off", **more}
 
 
 @contextmanager
 def started(
-    folder: Path, *arguments: str, module: str = "recollect.interfaces.cli", **environment: str
+    folder: Path, *arguments: str, module: str = "standfast.interfaces.cli", **environment: str
 ) -> Iterator[Start]:
-    """``recollect serve`` with a home in this folder, until the block ends."""
+    """``standfast serve`` with a home in this folder, until the block ends."""
     port = free_port()
     command = [sys.executable, "-m", module, "serve", "--port", str(port)]
     begun = time.monotonic()

@@ -7,8 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.errors import Unavailable
-from recollect.memory import AsyncMemory
+from standfast.errors import Unavailable
+from standfast.memory import AsyncMemory
 from tests.interfaces.http.conftest import ServeApp
 
 FIELDS = ["id", "summary", "keywords", "topic", "timestamp", "importance", "type"]
@@ -98,7 +98,7 @@ def test_A6_what_is_degraded_goes_into_a_header(
     with server.client() as client:
         answer = client.get("/api/memory/search", params={"q": "x"})
         assert answer.json() == {"episodes": [], "count": 0, "available": True}
-        assert "no vector search" in answer.headers["x-recollect-degraded"]
+        assert "no vector search" in answer.headers["x-standfast-degraded"]
 
         async def fails(*_: Any, **__: Any) -> None:
             raise Unavailable("cannot read /secret/place/memory.db:\r\nInjected: yes")
@@ -106,7 +106,7 @@ def test_A6_what_is_degraded_goes_into_a_header(
         monkeypatch.setattr(AsyncMemory, "recall", fails)
         answer = client.get("/api/memory/episodes")
         assert answer.json() == {"episodes": [], "count": 0, "available": False}
-        assert "secret" not in answer.headers["x-recollect-degraded"]
+        assert "secret" not in answer.headers["x-standfast-degraded"]
         assert "injected" not in answer.headers
 
 

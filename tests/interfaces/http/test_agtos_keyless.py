@@ -7,8 +7,8 @@ import socket
 import httpx2
 import pytest
 
-from recollect.settings import Settings
-from recollect.wiring import read_settings
+from standfast.settings import Settings
+from standfast.wiring import read_settings
 from tests.interfaces.http.conftest import ServeApp
 
 # What programs that pass requests on add to them.
@@ -22,8 +22,8 @@ ROUTES = ("/api/memory/episodes", "/api/memory/search?q=flat")
 
 
 def test_under_agtos_the_server_listens_on_4102() -> None:
-    assert read_settings({"RECOLLECT_PROFILE": "agtos"}).port == 4102
-    assert read_settings({"RECOLLECT_PROFILE": "agtos", "RECOLLECT_PORT": "9"}).port == 9
+    assert read_settings({"STANDFAST_PROFILE": "agtos"}).port == 4102
+    assert read_settings({"STANDFAST_PROFILE": "agtos", "STANDFAST_PORT": "9"}).port == 9
     assert read_settings({}, profile="agtos").port == 4102
     assert Settings().port == read_settings({}).port == 4777
 

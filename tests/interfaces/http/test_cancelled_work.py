@@ -7,8 +7,8 @@ import asyncio
 import httpx2
 import pytest
 
-from recollect.memory import AsyncMemory
-from recollect.types import Receipt
+from standfast.memory import AsyncMemory
+from standfast.types import Receipt
 from tests.serving import served
 
 

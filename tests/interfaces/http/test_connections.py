@@ -14,8 +14,8 @@ from contextlib import suppress
 import httpx2
 import pytest
 
-from recollect.interfaces.http import protocol
-from recollect.interfaces.http.bodies import BodyLimits
+from standfast.interfaces.http import protocol
+from standfast.interfaces.http.bodies import BodyLimits
 from tests.interfaces.http.conftest import ServeApp, Served
 
 PAST = 20.0
@@ -92,7 +92,7 @@ def records(client: httpx2.Client) -> int:
     "twice",
     ["Host: 127.0.0.1", "Authorization: Bearer x", "Content-Type: text/plain",
      "Origin: x\r\nOrigin: y", "Idempotency-Key: a\r\nIdempotency-Key: b",
-     "X-Recollect-Device: a\r\nX-Recollect-Device: b", "Mcp-Session-Id: a\r\nMcp-Session-Id: b"],
+     "X-Standfast-Device: a\r\nX-Standfast-Device: b", "Mcp-Session-Id: a\r\nMcp-Session-Id: b"],
 )  # fmt: skip
 def test_a_header_that_counts_may_not_stand_twice(wire: Wire, twice: str) -> None:
     answer = wire.ask("POST /v1/recall", f"{twice}\r\n", b'{"query": "x"}')
@@ -389,7 +389,7 @@ def test_a_server_takes_no_more_connections_than_it_has_descriptors_for(
     """Without one, accepting fails over and over, and each failure is logged."""
     code = (
         f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from recollect.interfaces.http.serve import _room\n"
+        "from standfast.interfaces.http.serve import _room\n"
         "print(_room(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run(

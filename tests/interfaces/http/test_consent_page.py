@@ -14,15 +14,15 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 
-from recollect.interfaces.http import build_app
+from standfast.interfaces.http import build_app
 from tests.interfaces.http.conftest import served
 
-CHROMIUM = os.environ.get("RECOLLECT_CHROMIUM") or shutil.which("chromium") or ""
+CHROMIUM = os.environ.get("STANDFAST_CHROMIUM") or shutil.which("chromium") or ""
 PATIENCE = 30_000  # milliseconds: the machine may be busy
 
 
 @pytest.mark.proof
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here; set RECOLLECT_CHROMIUM")
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here; set STANDFAST_CHROMIUM")
 def test_O8_a_person_agrees_in_a_browser_and_the_program_is_called_back(tmp_path: Path) -> None:
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not here")
     called: list[str] = []

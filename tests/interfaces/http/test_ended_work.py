@@ -13,13 +13,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.engine import Engine
-from recollect.errors import NotFound
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.long_work import KEPT, Job, Jobs
-from recollect.memory import AsyncMemory
-from recollect.memory.workbook import ALIVE
-from recollect.types import ALL_RIGHTS, Receipt, ReceiptItem
+from standfast.engine import Engine
+from standfast.errors import NotFound
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.long_work import KEPT, Job, Jobs
+from standfast.memory import AsyncMemory
+from standfast.memory.workbook import ALIVE
+from standfast.types import ALL_RIGHTS, Receipt, ReceiptItem
 from tests.interfaces.http.conftest import served
 from tests.interfaces.http.test_long_work import begun, finished
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.access.quotas import FAILURES_PER_MINUTE, Buckets, TooMany
-from recollect.access.shares import (
+from standfast import Memory
+from standfast.access.quotas import FAILURES_PER_MINUTE, Buckets, TooMany
+from standfast.access.shares import (
     COMPANY_PATIENCE_SECONDS,
     COMPANY_RUNNING_MAX,
     COMPANY_SECONDS,
@@ -30,14 +30,14 @@ from recollect.access.shares import (
     TenantPlaces,
     Unread,
 )
-from recollect.errors import Unavailable
-from recollect.interfaces.http import protocol
-from recollect.interfaces.http.fairness import INLINE_BYTES, LARGE_BYTES, LARGE_MAX
-from recollect.interfaces.http.pace import Pace
-from recollect.interfaces.http.worker import NICE
-from recollect.models.calls import within
-from recollect.settings import Settings
-from recollect.testing.values import make_batch, make_record
+from standfast.errors import Unavailable
+from standfast.interfaces.http import protocol
+from standfast.interfaces.http.fairness import INLINE_BYTES, LARGE_BYTES, LARGE_MAX
+from standfast.interfaces.http.pace import Pace
+from standfast.interfaces.http.worker import NICE
+from standfast.models.calls import within
+from standfast.settings import Settings
+from standfast.testing.values import make_batch, make_record
 from tests.interfaces.http.conftest import ALL, ServeApp, Served
 from tests.interfaces.http.starts import started
 
@@ -150,7 +150,7 @@ def test_X12_in_company_a_tenant_has_one_at_work_and_whoever_comes_finds_room(
     """Counted and not timed: how many of the noisy one's are at work when the quiet one's is, and
     that it waits for none of them."""
     # A machine that stands still for a moment must not make any of them a slow one.
-    monkeypatch.setattr("recollect.access.shares.COMPANY_PATIENCE_SECONDS", 600.0)
+    monkeypatch.setattr("standfast.access.shares.COMPANY_PATIENCE_SECONDS", 600.0)
     beside: list[int] = []
 
     async def main() -> None:
@@ -555,7 +555,7 @@ def in_time(ask: Callable[[], httpx2.Response]) -> httpx2.Response:
 def test_what_takes_too_long_is_stopped_for_good(tmp_path: Path) -> None:
     """Held up by somebody else's transaction, so that no machine is fast enough to be done."""
     large = {"session": "s", "messages": [{"role": "user", "content": "x y " * 250_000}]}
-    with started(tmp_path, "--embedder", "hashing", RECOLLECT_REQUEST_SECONDS="1") as server:
+    with started(tmp_path, "--embedder", "hashing", STANDFAST_REQUEST_SECONDS="1") as server:
         key = {"Authorization": f"Bearer {server.snippets['key']}"}
         with httpx2.Client(base_url=server.address, headers=key, timeout=60) as client:
             in_time(lambda: client.post("/v1/remember", json={"text": "before"}))

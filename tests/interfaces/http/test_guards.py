@@ -13,9 +13,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.access.keys import create_key
-from recollect.errors import Incompatible, Unavailable
-from recollect.interfaces.http.bodies import (
+from standfast.access.keys import create_key
+from standfast.errors import Incompatible, Unavailable
+from standfast.interfaces.http.bodies import (
     DEPTH_MAX,
     OPEN_BYTES,
     PIECE_BYTES,
@@ -24,10 +24,10 @@ from recollect.interfaces.http.bodies import (
     too_deep,
     too_many,
 )
-from recollect.interfaces.http.guards import host_name
-from recollect.interfaces.http.problems import told
-from recollect.memory import AsyncMemory
-from recollect.settings import Settings
+from standfast.interfaces.http.guards import host_name
+from standfast.interfaces.http.problems import told
+from standfast.memory import AsyncMemory
+from standfast.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served
 
 PATHS = ("/health", "/v1/records", "/mcp", "/openapi.json", "/metrics", "/nothing")
@@ -403,7 +403,7 @@ def test_health_tells_how_it_is_and_no_more(server: Served) -> None:
 
 
 def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
-    from recollect.upkeep.leases import ATTEMPTS_MAX, failed
+    from standfast.upkeep.leases import ATTEMPTS_MAX, failed
 
     server = serve_app("dict:")
     engine = server.engine
@@ -524,17 +524,17 @@ def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -
     ann.get("/nothing-of-that-name")
     text = ann.get("/metrics").text
     for name in (
-        'recollect_due{kind="fold"}',
-        "recollect_stuck 0",
-        "recollect_spend_dollars_today",
+        'standfast_due{kind="fold"}',
+        "standfast_stuck 0",
+        "standfast_spend_dollars_today",
     ):
         assert name in text
-    assert 'recollect_requests_total{method="GET",route="/v1/records/{id}",status="404"}' in text
-    assert 'recollect_request_seconds_bucket{route="/v1/records/{id}",le="+Inf"}' in text
+    assert 'standfast_requests_total{method="GET",route="/v1/records/{id}",status="404"}' in text
+    assert 'standfast_request_seconds_bucket{route="/v1/records/{id}",le="+Inf"}' in text
     assert 'route="none",status="404"' in text
     assert "no-such-thing" not in text
     assert "nothing-of-that-name" not in text
-    assert "recollect_requests_running 1" in text
+    assert "standfast_requests_running 1" in text
     with server.client() as nobody:
         assert nobody.get("/metrics").status_code in (401, 429)
     assert text.endswith("\n")
@@ -569,7 +569,7 @@ def test_the_head_of_a_stream_does_not_wait_for_its_end(
         assert head.status_code == 200
         assert head.headers["content-type"].startswith("text/event-stream")
         deadline = time.monotonic() + 10
-        while "recollect_requests_running 1\n" not in client.get("/metrics").text:
+        while "standfast_requests_running 1\n" not in client.get("/metrics").text:
             assert time.monotonic() < deadline, "it goes on though nobody hears it"
             time.sleep(0.1)
 

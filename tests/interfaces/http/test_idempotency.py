@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http import build_app
-from recollect.memory import AsyncMemory, once
+from standfast.interfaces.http import build_app
+from standfast.memory import AsyncMemory, once
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 
@@ -253,7 +253,7 @@ def test_two_processes_with_one_key_write_once(tmp_path: Path) -> None:
 def test_ids_are_uuids_in_the_order_of_their_making_and_the_same_each_time() -> None:
     from uuid import UUID
 
-    from recollect.wiring import new_uuid7
+    from standfast.wiring import new_uuid7
 
     def ids_behind(first: str) -> list[str]:
         make = once._ids(first)
@@ -280,7 +280,7 @@ def test_one_key_of_many_devices_is_not_one_write(admin: httpx2.Client) -> None:
     ids = set()
     for device, scope in (("kitchen", "user:ann"), ("hall", "user:bob")):
         admin.put("/v1/devices", json={"device": device, "scope": scope})
-        headers = {**keyed("device"), "X-Recollect-Device": device}
+        headers = {**keyed("device"), "X-Standfast-Device": device}
         answer = admin.post("/v1/observe", json=body, headers=headers)
         ids.add(answer.json()["items"][0]["record"])
     assert len(ids) == 2

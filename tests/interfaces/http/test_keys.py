@@ -13,12 +13,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.access import keys
-from recollect.access.quotas import Buckets
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.callers import is_loopback
-from recollect.memory import AsyncMemory
-from recollect.settings import Settings
+from standfast.access import keys
+from standfast.access.quotas import Buckets
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.callers import is_loopback
+from standfast.memory import AsyncMemory
+from standfast.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served, served
 
 OPEN = {"/health", "/openapi.json"}
@@ -142,14 +142,14 @@ def test_A10_a_device_narrows_a_key_and_never_widens_it(
         mapped = admin.put("/v1/devices", json={"device": device, "scope": scope})
         assert mapped.status_code == 200, mapped.text
     assert {"id": "kitchen", "scope": "user:ann"} in admin.get("/v1/devices").json()["devices"]
-    kitchen = {"X-Recollect-Device": "kitchen"}
+    kitchen = {"X-Standfast-Device": "kitchen"}
     said = admin.post("/v1/remember", json={"text": "heard in the kitchen"}, headers=kitchen)
     id_ = said.json()["items"][0]["id"]
     assert ann.get(f"/v1/records/{id_}").json()["scope"] == "user:ann"
     denied = admin.get("/v1/records", params={"scope": "user:bob"}, headers=kitchen)
     assert denied.status_code == 403
-    unknown = ann.get("/v1/records", headers={"X-Recollect-Device": "attic"})
-    theirs = ann.get("/v1/records", headers={"X-Recollect-Device": "garage"})
+    unknown = ann.get("/v1/records", headers={"X-Standfast-Device": "attic"})
+    theirs = ann.get("/v1/records", headers={"X-Standfast-Device": "garage"})
     assert unknown.status_code == theirs.status_code == 404
     assert unknown.text.replace("attic", "garage") == theirs.text
     assert server.keys
@@ -246,7 +246,7 @@ def test_a_bucket_fills_up_again() -> None:
 
 
 def test_buckets_do_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.access.quotas.BUCKETS_MAX", 10)
+    monkeypatch.setattr("standfast.access.quotas.BUCKETS_MAX", 10)
     buckets = Buckets(2, lambda: 0.0)
     for number in range(100):
         buckets.take(str(number))

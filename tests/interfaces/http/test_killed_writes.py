@@ -37,7 +37,7 @@ def test_X2_a_killed_server_has_done_each_write_once_and_knows_its_answer(tmp_pa
     answers: dict[str, bytes | None] = {}
     key = ""
     for round_ in range(2):
-        with started(tmp_path, RECOLLECT_EMBEDDER="hashing") as server:
+        with started(tmp_path, STANDFAST_EMBEDDER="hashing") as server:
             key = server.snippets.get("key", key)
             headers = {"Authorization": f"Bearer {key}"}
             with (
@@ -51,7 +51,7 @@ def test_X2_a_killed_server_has_done_each_write_once_and_knows_its_answer(tmp_pa
                 for one in running:
                     answers |= one.result()
     with (
-        started(tmp_path, RECOLLECT_EMBEDDER="hashing") as server,
+        started(tmp_path, STANDFAST_EMBEDDER="hashing") as server,
         httpx2.Client(base_url=server.address, headers=headers, timeout=30) as client,
     ):
         for name, before in answers.items():

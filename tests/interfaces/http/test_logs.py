@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.errors import Invalid
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.logs import set_up
-from recollect.settings import Settings
+from standfast.errors import Invalid
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.logs import set_up
+from standfast.settings import Settings
 
 SECRET = "the combination is 31-7-22"
 
 
 @pytest.fixture(autouse=True)
 def logger_as_before() -> Iterator[None]:
-    logger = logging.getLogger("recollect")
+    logger = logging.getLogger("standfast")
     before = logger.handlers, logger.level, logger.propagate
     yield
     logger.handlers, logger.level, logger.propagate = before
@@ -66,9 +66,9 @@ def test_C6_an_operator_brings_the_admin_key(tmp_path: Path) -> None:
     """By a variable or a file; started again it is the same key, and nothing has to be read."""
     import asyncio
 
-    from recollect import AsyncMemory
-    from recollect.access import keys
-    from recollect.interfaces.http.first_start import admit
+    from standfast import AsyncMemory
+    from standfast.access import keys
+    from standfast.interfaces.http.first_start import admit
 
     secret = "f" * 64
     file = tmp_path / "secret"

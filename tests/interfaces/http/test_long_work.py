@@ -13,12 +13,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.errors import Unavailable
-from recollect.interfaces.http import long_work
-from recollect.interfaces.http.long_work import FILES_MAX
-from recollect.memory import AsyncMemory
-from recollect.settings import Settings
-from recollect.types import Receipt
+from standfast.errors import Unavailable
+from standfast.interfaces.http import long_work
+from standfast.interfaces.http.long_work import FILES_MAX
+from standfast.memory import AsyncMemory
+from standfast.settings import Settings
+from standfast.types import Receipt
 from tests.interfaces.http.conftest import ALL, ServeApp, Served
 
 LINES = {"Content-Type": "application/x-ndjson"}

@@ -28,11 +28,11 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from recollect.access import grants, keys
-from recollect.access.shares import REFUSAL_SECONDS
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.anonymous import TRIES_PER_MINUTE, Visitors
-from recollect.settings import Settings
+from standfast.access import grants, keys
+from standfast.access.shares import REFUSAL_SECONDS
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.anonymous import TRIES_PER_MINUTE, Visitors
+from standfast.settings import Settings
 from tests.interfaces.http.conftest import Served, served
 
 CALLBACK = "http://127.0.0.1:4321/callback"

@@ -17,8 +17,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from recollect.interfaces.http import build_app
-from recollect.settings import Settings
+from standfast.interfaces.http import build_app
+from standfast.settings import Settings
 from tests.interfaces.http.conftest import ALL, Served, served
 
 BODIES = "application/json"
@@ -100,7 +100,7 @@ def test_writes_take_an_idempotency_key(page: Any) -> None:
         if receipt.get("schema", {}).get("$ref", "").endswith("/Receipt"):
             assert "Idempotency-Key" in names, (method, path)
         if path != "/health":
-            assert "X-Recollect-Device" in names, (method, path)
+            assert "X-Standfast-Device" in names, (method, path)
 
 
 def test_the_examples_work_as_they_stand(page: Any, admin: httpx2.Client) -> None:
@@ -206,7 +206,7 @@ def _fuzz_one(
         phases=[Phase.explicit, Phase.generate],
     )
     def attempt(case: Any) -> None:
-        for name in ("X-Recollect-Device", "Idempotency-Key"):  # nearly all would be refused
+        for name in ("X-Standfast-Device", "Idempotency-Key"):  # nearly all would be refused
             (case.headers or {}).pop(name, None)
         answer = case.call(base_url=address, headers=headers)
         seen[answer.status_code] += 1

@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.errors import Unavailable
-from recollect.interfaces.http.annex import Helper
+from standfast import Memory
+from standfast.errors import Unavailable
+from standfast.interfaces.http.annex import Helper
 from tests.interfaces.http.starts import started
 
 SECRET = "Oslo"
@@ -72,7 +72,7 @@ def test_X2_reads_of_a_replaced_file_end_in_503(
 
 
 def test_X2_a_stream_ends_with_its_file_and_nothing_breaks(tmp_path: Path) -> None:
-    with started(tmp_path, "--embedder", "hashing", RECOLLECT_HELPERS="0") as running:
+    with started(tmp_path, "--embedder", "hashing", STANDFAST_HELPERS="0") as running:
         key = {"Authorization": f"Bearer {running.snippets['key']}"}
         with (
             httpx2.Client(base_url=running.address, headers=key, timeout=60) as client,

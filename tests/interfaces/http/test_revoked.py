@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.access import keys
-from recollect.interfaces.http import long_work
+from standfast.access import keys
+from standfast.interfaces.http import long_work
 from tests.interfaces.http.conftest import ServeApp
 
 ANN = {"read", "write", "import", "export"}
@@ -27,8 +27,8 @@ def test_A10_a_revoked_keys_work_and_stream_end(serve_app: ServeApp) -> None:
     secret = server.key("ann", "user:ann", rights=tuple(ANN))
     key, engine = server.run(keys.with_key(server.engine, secret))
     jobs: long_work.Jobs = server.app.state.jobs
-    from recollect.interfaces.caller import Caller
-    from recollect.memory import AsyncMemory
+    from standfast.interfaces.caller import Caller
+    from standfast.memory import AsyncMemory
 
     caller = Caller(memory=AsyncMemory(engine), via="http", key=key)
 
@@ -64,7 +64,7 @@ def test_A10_what_one_device_began_is_not_shown_to_another(serve_app: ServeApp) 
         server.run(keys.map_device(server.engine, device, scope))
 
     def of(device: str | None) -> httpx2.Client:
-        return server.client("home", headers={"X-Recollect-Device": device} if device else {})
+        return server.client("home", headers={"X-Standfast-Device": device} if device else {})
 
     with of("hers") as hers, of("his") as his, of(None) as both:
         hers.post("/v1/remember", json={"text": "Ann likes tea"})

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.access import keys
+from standfast.access import keys
 from tests.interfaces.http.conftest import ServeApp, Served
 
 ASSERTED, DENIED = "I am allergic to nuts", "I am not allergic to nuts any more"

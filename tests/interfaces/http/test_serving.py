@@ -1,4 +1,4 @@
-"""``recollect serve`` as it really runs: a process, a port, a key, a signal."""
+"""``standfast serve`` as it really runs: a process, a port, a key, a signal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.interfaces.http import build_app
-from recollect.interfaces.http.first_start import Keeping, greeting, open_to_others
-from recollect.interfaces.http.serve import Server, address_of, server_config
-from recollect.types import ALL_RIGHTS
+from standfast import Memory
+from standfast.interfaces.http import build_app
+from standfast.interfaces.http.first_start import Keeping, greeting, open_to_others
+from standfast.interfaces.http.serve import Server, address_of, server_config
+from standfast.types import ALL_RIGHTS
 from tests.interfaces.http.starts import Start, environment_of, free_port, started
 
 
@@ -53,7 +53,7 @@ def test_X1_a_first_start_is_ready_soon_with_no_key_and_no_service(first: Start)
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_A10_the_data_folder_is_for_its_owner_only(first: Start, home: Path) -> None:
-    folder = home / "xdg_data_home" / "recollect"
+    folder = home / "xdg_data_home" / "standfast"
     assert folder.stat().st_mode & 0o777 == 0o700
     inside = list(folder.iterdir())
     assert {one.stat().st_mode & 0o777 for one in inside if one.is_file()} == {0o600}
@@ -70,7 +70,7 @@ def test_X1_the_curl_line_works_as_it_is_printed(first: Start) -> None:
 
 
 def test_X1_the_mcp_configuration_works_as_it_is_printed(first: Start) -> None:
-    configured = json.loads(first.snippets["mcp"])["mcpServers"]["recollect"]
+    configured = json.loads(first.snippets["mcp"])["mcpServers"]["standfast"]
     assert configured["type"] == "http"
 
     async def listed() -> set[str]:
@@ -120,7 +120,7 @@ def test_a_later_start_shows_no_key_but_says_how_to_make_one(tmp_path: Path) -> 
     with started(tmp_path) as again:
         assert again.snippets == {}
         assert "rck_" not in again.printed
-        assert "recollect keys create" in again.printed
+        assert "standfast keys create" in again.printed
         answer = httpx2.get(
             f"{again.address}/v1/records", headers={"Authorization": f"Bearer {secret}"}
         )
@@ -129,7 +129,7 @@ def test_a_later_start_shows_no_key_but_says_how_to_make_one(tmp_path: Path) -> 
 
 def serve(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "recollect.interfaces.cli", *arguments],
+        [sys.executable, "-m", "standfast.interfaces.cli", *arguments],
         env=environment_of(home, **environment),
         capture_output=True,
         text=True,
@@ -141,7 +141,7 @@ def serve(home: Path, *arguments: str, **environment: str) -> subprocess.Complet
 def test_A10_other_machines_are_let_in_only_when_a_key_works(tmp_path: Path) -> None:
     refused = serve(tmp_path, "serve", "--host", "0.0.0.0", "--port", str(free_port()))
     assert refused.returncode == 2
-    assert "recollect keys create" in refused.stderr
+    assert "standfast keys create" in refused.stderr
     assert "Traceback" not in refused.stderr
     made = serve(tmp_path, "keys", "create", "--scope", "user:ann", "--json")
     key = json.loads(made.stdout)
@@ -174,7 +174,7 @@ def test_a_host_that_is_none_is_told(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['fastapi'] = None; from recollect.interfaces.cli import main"
+    code = "import sys; sys.modules['fastapi'] = None; from standfast.interfaces.cli import main"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; sys.exit(main(['serve']))"],
         env=environment_of(tmp_path),
@@ -184,7 +184,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 7
-    assert "recollect[server]" in done.stderr
+    assert "standfast[server]" in done.stderr
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
@@ -296,7 +296,7 @@ def test_A10_a_lost_admin_key_can_be_replaced_as_it_is_said(tmp_path: Path) -> N
         assert start.process.stdout is not None
         said = start.process.stdout.readline().partition("Lost the admin key? ")[2]
         program, *arguments = shlex.split(said)
-        assert program.endswith("recollect")
+        assert program.endswith("standfast")
         made = serve(tmp_path, *arguments, "--json")
         key = {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
         for method, path in (("GET", "/v1/keys"), ("GET", "/v1/records")):
@@ -348,7 +348,7 @@ def test_A10_a_key_is_not_printed_into_a_file(
         said = "\n".join(greeting("http://127.0.0.1:1", "rck_secret", keeping))
         monkeypatch.undo()
     assert "rck_secret" not in said
-    [kept] = tmp_path.glob("recollect-admin-key-*")
+    [kept] = tmp_path.glob("standfast-admin-key-*")
     assert str(kept) in said
     assert kept.read_text() == "rck_secret\n"
     assert kept.stat().st_mode & 0o777 == 0o600

@@ -18,13 +18,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from recollect.access import tokens
-from recollect.access.tokens import tokens_from
-from recollect.errors import Denied, Invalid
-from recollect.settings import Settings
+from standfast.access import tokens
+from standfast.access.tokens import tokens_from
+from standfast.errors import Denied, Invalid
+from standfast.settings import Settings
 from tests.interfaces.http.conftest import ServeApp, Served
 
-ISSUER, AUDIENCE = "https://id.example", "recollect"
+ISSUER, AUDIENCE = "https://id.example", "standfast"
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 
@@ -269,7 +269,7 @@ def test_A10_keys_that_cannot_be_read_again_end_with_the_longest_token(
     asyncio.run(chosen._key_of("one"))
     Path(chosen.jwks).unlink()
     later = time.monotonic() + tokens.KEYS_SECONDS + 1
-    monkeypatch.setattr("recollect.access.tokens.time.monotonic", lambda: later)
+    monkeypatch.setattr("standfast.access.tokens.time.monotonic", lambda: later)
     assert asyncio.run(chosen._key_of("one"))
     later += tokens.LIFE_SECONDS_MAX
     with pytest.raises(Denied):

@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.interfaces.http.models import RequestBody
-from recollect.interfaces.render import as_json
-from recollect.memory import AsyncMemory
-from recollect.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Why
-from recollect.types.serial import from_plain
+from standfast.interfaces.http.models import RequestBody
+from standfast.interfaces.render import as_json
+from standfast.memory import AsyncMemory
+from standfast.types import Answer, Entry, Hit, Message, Packet, Receipt, Record, Why
+from standfast.types.serial import from_plain
 from tests.interfaces.http.conftest import Served
 
 

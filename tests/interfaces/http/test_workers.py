@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.access import keys
-from recollect.access.quotas import SharedRates
-from recollect.interfaces.cli import main
-from recollect.stores.dict import DictStore
+from standfast import Memory
+from standfast.access import keys
+from standfast.access.quotas import SharedRates
+from standfast.interfaces.cli import main
+from standfast.stores.dict import DictStore
 from tests import postgres
 from tests.interfaces.http.starts import Start, started
 
@@ -76,7 +76,7 @@ def test_X2_several_processes_serve_one_store(kind: str, tmp_path: Path) -> None
         store_at(kind, tmp_path) as store,
         started(
             tmp_path, "--store", store, "--workers", str(WORKERS), "--embedder", "hashing",
-            RECOLLECT_RATE=str(RATE),
+            STANDFAST_RATE=str(RATE),
         ) as start,
     ):  # fmt: skip
         assert start.printed.count("Your admin key") == 1

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.index.cache import IndexCache
-from recollect.index.derived import quantised
-from recollect.index.feed import index_row
-from recollect.index.keys import KeyRows
-from recollect.index.search import listing, search
-from recollect.index.turns import TurnChains
-from recollect.ports import FeedChanges, FeedRecord, FeedStamps, LaterRecord
-from recollect.testing.values import NOW, ROOT, make_record, make_search, unit
-from recollect.types import Listing, Record, Vector, Where
+from standfast.index.cache import IndexCache
+from standfast.index.derived import quantised
+from standfast.index.feed import index_row
+from standfast.index.keys import KeyRows
+from standfast.index.search import listing, search
+from standfast.index.turns import TurnChains
+from standfast.ports import FeedChanges, FeedRecord, FeedStamps, LaterRecord
+from standfast.testing.values import NOW, ROOT, make_record, make_search, unit
+from standfast.types import Listing, Record, Vector, Where
 
 TURNS = 20_000
 
@@ -43,7 +43,7 @@ def turn(number: int, text: str = "", **fields: Any) -> Record:
 
 
 class ListFeed:
-    """``recollect.ports.Feed`` over records in the order in which they came."""
+    """``standfast.ports.Feed`` over records in the order in which they came."""
 
     def __init__(self) -> None:
         self.log: list[tuple[int, Record | None, int]] = []  # stamp, record (None: gone), key

@@ -11,12 +11,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.codes import NEVER_BEGAN, NEVER_ENDS
-from recollect.index.derived import COUNT_MAX, TERM, hash_of, terms_blob
-from recollect.index.postings import among, distinct
-from recollect.index.scope import ScopeIndex
-from recollect.ports import FeedChanges, IndexRow
-from recollect.text import analysis
+from standfast.index.codes import NEVER_BEGAN, NEVER_ENDS
+from standfast.index.derived import COUNT_MAX, TERM, hash_of, terms_blob
+from standfast.index.postings import among, distinct
+from standfast.index.scope import ScopeIndex
+from standfast.ports import FeedChanges, IndexRow
+from standfast.text import analysis
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -50,7 +50,7 @@ def test_what_is_among_others_is_what_numpy_finds(values: list[int], wanted: lis
 
 WRITE_AND_ASK = """
 import sys, tempfile
-from recollect import Memory
+from standfast import Memory
 with tempfile.TemporaryDirectory() as folder:
     with Memory.open(folder + "/memory.db", embedder="hashing") as memory:
         memory.remember("I live in Oslo", scope="user:a", tags=["home"])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.scoring import kth_largest
+from standfast.index.scoring import kth_largest
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.ties import FEW, first_by_id
+from standfast.index.ties import FEW, first_by_id
 
 LETTERS = st.text(alphabet="ab-é", min_size=1, max_size=20)
 

@@ -10,8 +10,8 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.stores.sqlite import SqliteStore, migrate
-from recollect.testing.values import NOW, make_batch, make_record
+from standfast.stores.sqlite import SqliteStore, migrate
+from standfast.testing.values import NOW, make_batch, make_record
 
 SECRET = "rck_" + "A" * 43
 SPENT = {"calls": 2, "tokens_in": 30, "tokens_out": 4, "cost": 0.5}
@@ -77,7 +77,7 @@ def _add_entries(db: apsw.Connection, root: str, reason: str, ref: str, count: i
 
 
 def _add_books(db: apsw.Connection) -> None:
-    from recollect.access.keys import _digest
+    from standfast.access.keys import _digest
 
     own: dict[tuple[str, str], Any] = {
         ("key", _digest(SECRET)): KEY,

@@ -14,15 +14,15 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 
-from recollect import Memory
-from recollect.access.spool import private_spool
-from recollect.errors import Incompatible, Invalid, NotFound, RecollectError
-from recollect.interfaces.cli import main
-from recollect.interfaces.http.fairness import INLINE_BYTES
-from recollect.settings import Settings
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
-from recollect.wiring.cipher import key_from
-from recollect.wiring.files import backup_store, check_store, restore_store
+from standfast import Memory
+from standfast.access.spool import private_spool
+from standfast.errors import Incompatible, Invalid, NotFound, StandfastError
+from standfast.interfaces.cli import main
+from standfast.interfaces.http.fairness import INLINE_BYTES
+from standfast.settings import Settings
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
+from standfast.wiring.cipher import key_from
+from standfast.wiring.files import backup_store, check_store, restore_store
 from tests.interfaces.http.starts import environment_of, started
 
 encrypting = pytest.mark.skipif(not CAN_ENCRYPT, reason=NEEDED)
@@ -55,7 +55,7 @@ def test_X1_no_plain_byte_of_a_canary_under_any_verb(
     kept.mkdir()
     aside.mkdir()
     monkeypatch.setenv("TMPDIR", str(kept))
-    monkeypatch.setenv("RECOLLECT_KEY_FILE", str(key_file(aside)))
+    monkeypatch.setenv("STANDFAST_KEY_FILE", str(key_file(aside)))
     file = kept / "memory.db"
     with Memory.open(file, embedder="hashing", background=False) as memory:
         said = f"The {CANARY} lives in Oslo"
@@ -95,9 +95,9 @@ def test_another_key_and_no_key_are_one_clear_line(
     file, key, other = tmp_path / "m.db", key_file(tmp_path), key_file(tmp_path, "other", "z")
     store = ["--store", str(file), "--embedder", "hashing"]
     assert main([*store, "--key-file", str(key), "remember", "Tea is at five"]) == 0
-    assert "RECOLLECT_KEY_FILE" not in os.environ
+    assert "STANDFAST_KEY_FILE" not in os.environ
     for arguments, said in (
-        ([], "is encrypted; name another file, or its key (RECOLLECT_KEY_FILE)"),
+        ([], "is encrypted; name another file, or its key (STANDFAST_KEY_FILE)"),
         (["--key-file", str(other)], "cannot be opened with this key"),
         (["--key-file", str(tmp_path / "none")], "there is no key file"),
     ):
@@ -155,7 +155,7 @@ def test_X1_a_served_store_has_its_key_in_every_process(tmp_path: Path) -> None:
 
 
 def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "recollect.interfaces.cli", *arguments]
+    command = [sys.executable, "-m", "standfast.interfaces.cli", *arguments]
     return subprocess.run(
         command, env=environment_of(folder), capture_output=True, text=True, timeout=60, check=False
     )
@@ -163,23 +163,23 @@ def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
 
 @encrypting
 def test_a_key_may_be_in_the_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = {("recollect", "store"): "k" * 44}
+    kept = {("standfast", "store"): "k" * 44}
     fake = SimpleNamespace(get_password=lambda service, name: kept.get((service, name)))
     monkeypatch.setitem(sys.modules, "keyring", fake)
-    assert key_from("keyring:recollect/store") == key_from(str(key_file(tmp_path)))
-    with pytest.raises(NotFound, match="keyring set recollect other"):
-        key_from("keyring:recollect/other")
-    kept["recollect", "short"] = "too short"
+    assert key_from("keyring:standfast/store") == key_from(str(key_file(tmp_path)))
+    with pytest.raises(NotFound, match="keyring set standfast other"):
+        key_from("keyring:standfast/other")
+    kept["standfast", "short"] = "too short"
     with pytest.raises(Invalid, match="too few for a key"):
-        key_from("keyring:recollect/short")
-    settings = Settings(key_file="keyring:recollect/store")
+        key_from("keyring:standfast/short")
+    settings = Settings(key_file="keyring:standfast/store")
     file = tmp_path / "m.db"
     with Memory.open(file, embedder="hashing", background=False, settings=settings) as memory:
         memory.remember(f"The {CANARY} is at five", scope="user:ann")
     no_plain_byte(tmp_path)
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(Incompatible, match="pip install keyring"):
-        key_from("keyring:recollect/store")
+        key_from("keyring:standfast/store")
 
 
 @encrypting
@@ -192,7 +192,7 @@ def test_a_changed_byte_of_an_encrypted_file_is_no_answer(tmp_path: Path) -> Non
     for page in range(1, len(content) // 4096):
         content[page * 4096 + 2000] ^= 1
     file.write_bytes(content)
-    with pytest.raises(RecollectError):  # noqa: SIM117
+    with pytest.raises(StandfastError):  # noqa: SIM117
         with Memory.open(file, embedder="hashing", background=False, settings=settings) as memory:
             memory.get([id_])
 

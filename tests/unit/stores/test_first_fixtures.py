@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory, Denied, Invalid, compat
-from recollect.access import keys
-from recollect.access.audit import verify_audit
-from recollect.access.envelope import opened
+from standfast import AsyncMemory, Denied, Invalid, compat
+from standfast.access import keys
+from standfast.access.audit import verify_audit
+from standfast.access.envelope import opened
 from tests import postgres
 from tests.redis import own_server
 
@@ -59,7 +59,7 @@ def encrypted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     key = folder / "store.key"
     key.write_bytes(SECRET)
     key.chmod(0o600)
-    patch.setenv("RECOLLECT_KEY_FILE", str(key))
+    patch.setenv("STANDFAST_KEY_FILE", str(key))
     yield str(unpacked("encrypted.db.gz", folder / "encrypted.db"))
 
 
@@ -228,7 +228,7 @@ def test_a_key_in_the_keyring_is_found_under_the_old_service(
     kept = {(compat.FIRST_NAME, "store"): SECRET.decode()}
     ring = SimpleNamespace(get_password=lambda *entry: kept.get(entry))
     monkeypatch.setitem(sys.modules, "keyring", ring)
-    monkeypatch.setenv("RECOLLECT_KEY_FILE", "keyring:")
+    monkeypatch.setenv("STANDFAST_KEY_FILE", "keyring:")
     path = unpacked("encrypted.db.gz", tmp_path / "encrypted.db")
     assert asked(str(path), texts_of) >= KNOWN
 
@@ -236,7 +236,7 @@ def test_a_key_in_the_keyring_is_found_under_the_old_service(
 def test_the_lines_of_its_workspace_are_the_same_facts(tmp_path: Path) -> None:
     folder = extracted("workspace.tar.gz", tmp_path)
     page = folder / "memory" / "MEMORY.md"
-    command = [sys.executable, "-m", "recollect.interfaces.cli", "--embedder", "hashing"]
+    command = [sys.executable, "-m", "standfast.interfaces.cli", "--embedder", "hashing"]
     done = subprocess.run([*command, "sync", folder], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.strip()) == (0, "nothing to do")
     with page.open("a") as file:

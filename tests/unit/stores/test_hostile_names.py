@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncMemory
-from recollect.errors import Invalid, NotFound
+from standfast import AsyncMemory
+from standfast.errors import Invalid, NotFound
 from tests import postgres, redis
 
 HOSTILE = (

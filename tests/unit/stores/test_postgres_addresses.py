@@ -9,16 +9,16 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from recollect import AsyncMemory, Memory
-from recollect.errors import Incompatible, Invalid, RecollectError, Unavailable
-from recollect.interfaces.cli import main
-from recollect.stores.postgres import PostgresStore, doctor, migrate
-from recollect.stores.postgres.pool import ThreadPool
-from recollect.stores.postgres.spread import spread
-from recollect.testing.values import make_batch, make_message, make_record
-from recollect.upkeep.inspection import inspect
-from recollect.verbs.recall import NATIVE
-from recollect.wiring.stores import scheme_of, without_password
+from standfast import AsyncMemory, Memory
+from standfast.errors import Incompatible, Invalid, StandfastError, Unavailable
+from standfast.interfaces.cli import main
+from standfast.stores.postgres import PostgresStore, doctor, migrate
+from standfast.stores.postgres.pool import ThreadPool
+from standfast.stores.postgres.spread import spread
+from standfast.testing.values import make_batch, make_message, make_record
+from standfast.upkeep.inspection import inspect
+from standfast.verbs.recall import NATIVE
+from standfast.wiring.stores import scheme_of, without_password
 from tests import postgres
 
 SECRET = "hunter2-not-to-be-told"
@@ -36,9 +36,9 @@ def as_user(address: str, user: str, password: str = SECRET) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}:{password}@{host}"))
 
 
-def refusal(address: str) -> RecollectError:
+def refusal(address: str) -> StandfastError:
     """The error with which this address is refused: one line, without the secret."""
-    with pytest.raises(RecollectError) as raised:
+    with pytest.raises(StandfastError) as raised:
         asyncio.run(PostgresStore.open(address))
     said = str(raised.value)
     assert SECRET not in said
@@ -179,28 +179,28 @@ def test_X2_a_newer_database_is_left_alone(address: str) -> None:
     asyncio.run(opened_and_closed(address))
     try:
         with psycopg.connect(address, autocommit=True) as db:
-            db.execute("INSERT INTO recollect.migration VALUES (99, '0099_later.sql', 'x')")
+            db.execute("INSERT INTO standfast.migration VALUES (99, '0099_later.sql', 'x')")
         asyncio.run(opened_and_closed(address))  # one that older programs can live with
         with psycopg.connect(address, autocommit=True) as db:
-            db.execute("UPDATE recollect.meta SET value = '99' WHERE key = 'oldest'")
+            db.execute("UPDATE standfast.meta SET value = '99' WHERE key = 'oldest'")
         error = refusal(address)
         assert isinstance(error, Incompatible)
-        assert "upgrade recollect" in str(error)
+        assert "upgrade standfast" in str(error)
     finally:
         with psycopg.connect(address, autocommit=True) as db:
-            db.execute("DELETE FROM recollect.migration WHERE number = 99")
-            db.execute("UPDATE recollect.meta SET value = '2' WHERE key = 'oldest'")
+            db.execute("DELETE FROM standfast.migration WHERE number = 99")
+            db.execute("UPDATE standfast.meta SET value = '2' WHERE key = 'oldest'")
 
 
 def test_X2_a_database_of_other_migrations_is_refused(address: str) -> None:
     asyncio.run(opened_and_closed(address))
     with psycopg.connect(address, autocommit=True) as db:
         [was] = (
-            db.execute("SELECT sha256 FROM recollect.migration WHERE number = 1").fetchone() or []
+            db.execute("SELECT sha256 FROM standfast.migration WHERE number = 1").fetchone() or []
         )
-        db.execute("UPDATE recollect.migration SET sha256 = 'x' WHERE number = 1")
+        db.execute("UPDATE standfast.migration SET sha256 = 'x' WHERE number = 1")
         error = refusal(address)
-        db.execute("UPDATE recollect.migration SET sha256 = %s WHERE number = 1", (was,))
+        db.execute("UPDATE standfast.migration SET sha256 = %s WHERE number = 1", (was,))
     assert isinstance(error, Incompatible)
     assert "0001_first.sql" in str(error)
 
@@ -222,13 +222,13 @@ def test_X2_an_older_database_is_sealed_in_place_and_takes_no_older_writers() ->
             memory.maintain()
         with psycopg.connect(old, autocommit=True) as db:  # as the first version left it
             for table in kinds:
-                [count] = db.execute(f"SELECT count(*) FROM recollect.{table}").fetchone() or []
+                [count] = db.execute(f"SELECT count(*) FROM standfast.{table}").fetchone() or []
                 assert count, table
-                db.execute(f"ALTER TABLE recollect.{table} DROP COLUMN checksum")
-            db.execute("DELETE FROM recollect.migration WHERE number = 2")
-            db.execute("DELETE FROM recollect.meta WHERE key = 'oldest'")
+                db.execute(f"ALTER TABLE standfast.{table} DROP COLUMN checksum")
+            db.execute("DELETE FROM standfast.migration WHERE number = 2")
+            db.execute("DELETE FROM standfast.meta WHERE key = 'oldest'")
             # It kept the checksum of a record's first state.
-            db.execute("UPDATE recollect.record SET checksum = substring(checksum FOR 8)"
+            db.execute("UPDATE standfast.record SET checksum = substring(checksum FOR 8)"
                        " || '\\x0011223344556677' WHERE version > 1")  # fmt: skip
         assert {one.part for one in doctor.check(old).findings} == {"mode"}  # as tests set it up
         with Memory.open(old, embedder="hashing", background=False) as memory:
@@ -236,7 +236,7 @@ def test_X2_an_older_database_is_sealed_in_place_and_takes_no_older_writers() ->
             assert memory.sessions(scope="user:ann").items
             assert memory.relations(ids[0])
         with psycopg.connect(old) as db, pytest.raises(psycopg.errors.NotNullViolation):
-            db.execute("INSERT INTO recollect.item (root, namespace, scope, key, version, value)"
+            db.execute("INSERT INTO standfast.item (root, namespace, scope, key, version, value)"
                        " VALUES ('user:ann', 'n', 'user:ann', 'k', 1, '1')")  # fmt: skip
     finally:
         postgres.drop_database(old)
@@ -253,7 +253,7 @@ def test_X2_many_who_open_a_new_database_at_once_make_it_once() -> None:
     try:
         asyncio.run(run())
         with psycopg.connect(fresh) as db:
-            [count] = db.execute("SELECT count(*) FROM recollect.migration").fetchone() or []
+            [count] = db.execute("SELECT count(*) FROM standfast.migration").fetchone() or []
             assert count == len(migrate.migrations())
     finally:
         postgres.drop_database(fresh)
@@ -266,7 +266,7 @@ def test_M1_L13_the_views_can_be_read(address: str) -> None:
     with psycopg.connect(address) as db:
 
         def rows(view: str) -> list[tuple[object, ...]]:
-            query = sql.SQL("SELECT * FROM recollect.{}").format(sql.Identifier(view))
+            query = sql.SQL("SELECT * FROM standfast.{}").format(sql.Identifier(view))
             return db.execute(query).fetchall()
 
         assert "Ann lives in Berlin" in {row[2] for row in rows("semantic_memory")}
@@ -299,8 +299,8 @@ def test_the_doctor_finds_what_is_wrong(address: str, capsys: pytest.CaptureFixt
     with Memory.open(address, embedder="hashing", background=False) as memory:
         memory.remember("Ann lives in Berlin", scope="user:ann")
     with psycopg.connect(address, autocommit=True) as db:
-        db.execute("UPDATE recollect.record SET text = 'Ann lives in Bremen'")
-        db.execute("DELETE FROM recollect.journal")
+        db.execute("UPDATE standfast.record SET text = 'Ann lives in Bremen'")
+        db.execute("DELETE FROM standfast.journal")
     assert main(["--store", address, "doctor"]) == 8
     told = capsys.readouterr().out
     assert "not as they were written" in told
@@ -311,9 +311,9 @@ def test_the_doctor_makes_indexes_anew(address: str) -> None:
     with Memory.open(address, embedder="hashing", background=False) as memory:
         memory.remember("Ann lives in Berlin", scope="user:ann")
     with psycopg.connect(address, autocommit=True) as db:
-        db.execute("UPDATE recollect.record SET words = 0, terms = ''")
-        db.execute("UPDATE recollect.embedding SET small = ''")
-        db.execute("DELETE FROM recollect.scope")
+        db.execute("UPDATE standfast.record SET words = 0, terms = ''")
+        db.execute("UPDATE standfast.embedding SET small = ''")
+        db.execute("DELETE FROM standfast.scope")
     assert main(["--store", address, "doctor", "--rebuild"]) in (0, 8)
     with Memory.open(address, embedder="hashing", background=False) as memory:
         assert memory.recall("Berlin", scope="user:ann").hits
@@ -326,9 +326,9 @@ def test_X2_every_key_begins_with_the_root(address: str) -> None:
         keys = db.execute(
             "SELECT conrelid::regclass::text, attname FROM pg_constraint"
             " JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]"
-            " WHERE contype = 'p' AND connamespace = 'recollect'::regnamespace"
+            " WHERE contype = 'p' AND connamespace = 'standfast'::regnamespace"
         ).fetchall()
-    first = {table.removeprefix("recollect."): column for table, column in keys}
+    first = {table.removeprefix("standfast."): column for table, column in keys}
     own = {"meta", "migration", "space", "registry"}
     assert {table for table, column in first.items() if column != "root"} == {*own, "root"}
     assert first["root"] == "name"
@@ -395,7 +395,7 @@ def test_X2_a_failed_commit_leaves_no_statement_that_nobody_prepared(address: st
         for _ in range(2):
             await pool.run(lambda db: work(db, fails=False))
         for _ in range(6):
-            with pytest.raises(RecollectError, match="duplicate key"):
+            with pytest.raises(StandfastError, match="duplicate key"):
                 await pool.run(lambda db: work(db, fails=True))
         rows = await pool.run(lambda db: db.execute(behind, ("well",)).fetchall())
         assert rows == [("well",)]
@@ -407,30 +407,30 @@ def test_X2_a_failed_commit_leaves_no_statement_that_nobody_prepared(address: st
 
 PLANTED = [
     (
-        "CREATE FUNCTION recollect.evil() RETURNS trigger LANGUAGE plpgsql"
+        "CREATE FUNCTION standfast.evil() RETURNS trigger LANGUAGE plpgsql"
         " AS 'BEGIN RETURN NEW; END';"
-        " CREATE TRIGGER evil AFTER INSERT ON recollect.record"
-        " FOR EACH ROW EXECUTE FUNCTION recollect.evil()",
-        ["trigger evil on record is not of recollect", "function evil is not of recollect"],
+        " CREATE TRIGGER evil AFTER INSERT ON standfast.record"
+        " FOR EACH ROW EXECUTE FUNCTION standfast.evil()",
+        ["trigger evil on record is not of standfast", "function evil is not of standfast"],
         True,
     ),
     (
-        "CREATE RULE evil AS ON DELETE TO recollect.record DO INSTEAD NOTHING",
-        ["rule evil on record is not of recollect"],
+        "CREATE RULE evil AS ON DELETE TO standfast.record DO INSTEAD NOTHING",
+        ["rule evil on record is not of standfast"],
         True,
     ),
-    ("CREATE VIEW recollect.planted AS SELECT 1", ["view planted is not of recollect"], False),
-    ("CREATE TABLE recollect.planted (a int)", ["column planted.a is not of recollect"], False),
-    ("DROP INDEX recollect.record_single", ["index record_single is missing"], False),
+    ("CREATE VIEW standfast.planted AS SELECT 1", ["view planted is not of standfast"], False),
+    ("CREATE TABLE standfast.planted (a int)", ["column planted.a is not of standfast"], False),
+    ("DROP INDEX standfast.record_single", ["index record_single is missing"], False),
     (
-        "DROP INDEX recollect.record_single;"
-        " CREATE INDEX record_single ON recollect.record (scope)",
-        ["index record_single is not as recollect makes it"],
+        "DROP INDEX standfast.record_single;"
+        " CREATE INDEX record_single ON standfast.record (scope)",
+        ["index record_single is not as standfast makes it"],
         False,
     ),
     (
-        "ALTER TABLE recollect.meta ALTER COLUMN value DROP NOT NULL",
-        ["column meta.value is not as recollect makes it"],
+        "ALTER TABLE standfast.meta ALTER COLUMN value DROP NOT NULL",
+        ["column meta.value is not as standfast makes it"],
         False,
     ),
 ]
@@ -468,7 +468,7 @@ def test_the_doctor_names_a_schema_that_is_not_ours(
     assert bool(asyncio.run(look())) == is_code
     with psycopg.connect(own_address) as db:  # what the doctor made to compare is gone
         assert not db.execute(
-            "SELECT 1 FROM pg_namespace WHERE nspname = 'recollect_doctor'"
+            "SELECT 1 FROM pg_namespace WHERE nspname = 'standfast_doctor'"
         ).fetchall()
 
 
@@ -479,7 +479,7 @@ def test_the_doctor_of_a_spread_store_names_planted_code(own_address: str) -> No
         for one in (own_address, shard):
             assert [f for f in doctor.check(one).findings if f.part == "schema"] == []
         with psycopg.connect(shard, autocommit=True) as db:
-            db.execute("CREATE RULE evil AS ON DELETE TO recollect.record DO INSTEAD NOTHING")
+            db.execute("CREATE RULE evil AS ON DELETE TO standfast.record DO INSTEAD NOTHING")
         assert any("rule evil" in one.text for one in doctor.check(shard).findings)
     finally:
         postgres.drop_database(shard)

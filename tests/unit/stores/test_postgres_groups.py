@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from recollect.errors import Conflict
-from recollect.stores.postgres import PostgresStore
-from recollect.testing.values import NOW, make_batch, make_record, unit
-from recollect.types import Batch
+from standfast.errors import Conflict
+from standfast.stores.postgres import PostgresStore
+from standfast.testing.values import NOW, make_batch, make_record, unit
+from standfast.types import Batch
 from tests import postgres
 
 ROOTS = [f"user:u{number}" for number in range(12)]
@@ -87,7 +87,7 @@ def test_X2_nobody_waits_for_a_root_that_another_holds(address: str) -> None:
         store = await PostgresStore.open(address)
         await _together(store, _batches("first"))
         with psycopg.connect(address) as other:  # another process, in the middle of its commit
-            other.execute("SELECT 1 FROM recollect.root WHERE name = %s FOR UPDATE", (ROOTS[5],))
+            other.execute("SELECT 1 FROM standfast.root WHERE name = %s FOR UPDATE", (ROOTS[5],))
             waiting = [asyncio.ensure_future(store.commit(batch)) for batch in _batches("second")]
             held = waiting.pop(5)
             _, others = await asyncio.wait(waiting, timeout=5)

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Memory
+from standfast import Memory
 from tests import postgres
 
 ROOTS = ("user:ann", "user:bob", "org:acme")

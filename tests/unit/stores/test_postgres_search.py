@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.stores.dict import DictStore
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.postgres.sizes import ScopeSize, ScopeSizes
-from recollect.testing.values import ROOT, make_batch, make_record, make_search, moment, unit
-from recollect.types import Batch, Erase, Record, Search, Vector
+from standfast.stores.dict import DictStore
+from standfast.stores.postgres import PostgresStore
+from standfast.stores.postgres.sizes import ScopeSize, ScopeSizes
+from standfast.testing.values import ROOT, make_batch, make_record, make_search, moment, unit
+from standfast.types import Batch, Erase, Record, Search, Vector
 from tests import postgres
 
 DIMENSIONS = 8

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import Invalid
-from recollect.index import derived
-from recollect.index.derived import COUNT_MAX, terms_blob
-from recollect.stores import findable
-from recollect.stores.commit import Held, decide
-from recollect.stores.prepared import prepare
-from recollect.stores.rows import checksum, checksum_of_texts, ids_json, to_json
-from recollect.testing.values import NOW, make_batch, make_record
-from recollect.text import analysis
-from recollect.types import Record
+from standfast.errors import Invalid
+from standfast.index import derived
+from standfast.index.derived import COUNT_MAX, terms_blob
+from standfast.stores import findable
+from standfast.stores.commit import Held, decide
+from standfast.stores.prepared import prepare
+from standfast.stores.rows import checksum, checksum_of_texts, ids_json, to_json
+from standfast.testing.values import NOW, make_batch, make_record
+from standfast.text import analysis
+from standfast.types import Record
 
 WORDS = [
     "the",

@@ -6,21 +6,21 @@ import asyncio
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import Denied, Incompatible, Invalid, RecollectError, Unavailable
-from recollect.stores.redis import RedisStore
-from recollect.stores.redis.store import check_server
+from standfast import Memory
+from standfast.errors import Denied, Incompatible, Invalid, StandfastError, Unavailable
+from standfast.stores.redis import RedisStore
+from standfast.stores.redis.store import check_server
 from tests.redis import free_port, own_server
 
 SECRET = "hunter2secret"
 
 
-def refusal(address: str) -> RecollectError:
+def refusal(address: str) -> StandfastError:
     async def work() -> None:
         store = await RedisStore.open(address)
         await store.close()
 
-    with pytest.raises(RecollectError) as error:
+    with pytest.raises(StandfastError) as error:
         asyncio.run(work())
     said = str(error.value)
     assert "\n" not in said

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from recollect import AsyncMemory
-from recollect.stores.redis.store import CONNECTIONS
-from recollect.testing.values import NOW, make_batch, make_record
+from standfast import AsyncMemory
+from standfast.stores.redis.store import CONNECTIONS
+from standfast.testing.values import NOW, make_batch, make_record
 from tests.redis import fresh_address
 
 ANN = "user:ann"

@@ -14,17 +14,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect import Incompatible, Invalid, Memory, NotFound, Receipt, Unavailable
-from recollect.stores.sqlite import doctor, migrate
-from recollect.stores.sqlite.backup import backup
-from recollect.wiring.files import backup_store, restore_store
+from standfast import Incompatible, Invalid, Memory, NotFound, Receipt, Unavailable
+from standfast.stores.sqlite import doctor, migrate
+from standfast.stores.sqlite.backup import backup
+from standfast.wiring.files import backup_store, restore_store
 
 SCOPE = "user:ann"
 
 FULL_DISK = """
 import resource, sys
-from recollect import Unavailable
-from recollect.stores.sqlite.backup import backup
+from standfast import Unavailable
+from standfast.stores.sqlite.backup import backup
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     backup(*sys.argv[1:])
@@ -237,7 +237,7 @@ def test_X10_an_opt_out_since_the_backup_stays_in_force(store: Path, copy: Path)
 def test_a_store_that_is_in_use_is_not_replaced(
     store: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.sqlite.backup.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("standfast.stores.sqlite.backup.LOCK_SECONDS", 0.1)
     backup(store, copy)
     with open_memory(store) as memory:
         memory.remember("Ann likes coffee", scope=SCOPE)
@@ -253,15 +253,15 @@ def test_a_bad_backup_is_refused_and_the_store_untouched(store: Path, copy: Path
     with pytest.raises(NotFound):
         restore(copy, store)
     copy.write_bytes(b"dear diary" * 1000)
-    with pytest.raises(Incompatible, match="not a recollect store"):
+    with pytest.raises(Incompatible, match="not a standfast store"):
         restore(copy, store)
     copy.unlink()
     damage(copy, "CREATE TABLE theirs (a)")
-    with pytest.raises(Incompatible, match="not a recollect store"):
+    with pytest.raises(Incompatible, match="not a standfast store"):
         restore(copy, store)
     backup(store, copy, force=True)
     damage(copy, f"PRAGMA user_version = {len(migrate.migrations()) + 1}")
-    with pytest.raises(Incompatible, match="newer recollect"):
+    with pytest.raises(Incompatible, match="newer standfast"):
         restore(copy, store)
     backup(store, copy, force=True)
     damage(copy, "UPDATE record SET text = 'x'")

@@ -6,15 +6,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Incompatible, NotFound, Unavailable
-from recollect.memory import AsyncMemory
-from recollect.memory.health import Health
-from recollect.stores.sqlite import SqliteStore
-from recollect.stores.sqlite.backup import prepare_restore
-from recollect.stores.sqlite.doctor import check, rebuild
-from recollect.testing.values import CHAT, found_ids, make_message, make_record, put, unit
-from recollect.types import CursorMove
-from recollect.upkeep.inspection import inspect
+from standfast.errors import Incompatible, NotFound, Unavailable
+from standfast.memory import AsyncMemory
+from standfast.memory.health import Health
+from standfast.stores.sqlite import SqliteStore
+from standfast.stores.sqlite.backup import prepare_restore
+from standfast.stores.sqlite.doctor import check, rebuild
+from standfast.testing.values import CHAT, found_ids, make_message, make_record, put, unit
+from standfast.types import CursorMove
+from standfast.upkeep.inspection import inspect
 from tests.unit.stores.old_file import make_old_file
 
 
@@ -136,28 +136,28 @@ PLANTED = [
     (
         "CREATE TRIGGER evil AFTER INSERT ON record BEGIN"
         " INSERT INTO registry (key, value) VALUES ('key', '{}'); END",
-        'trigger "evil" is not of recollect',
+        'trigger "evil" is not of standfast',
     ),
-    ("CREATE VIEW planted AS SELECT 1", 'view "planted" is not of recollect'),
-    ("CREATE TABLE planted (a)", 'table "planted" is not of recollect'),
-    ("CREATE INDEX planted ON record (text)", 'index "planted" is not of recollect'),
-    ('CREATE VIEW "a\nb""c" AS SELECT 1', 'view "a\\nb""c" is not of recollect'),
+    ("CREATE VIEW planted AS SELECT 1", 'view "planted" is not of standfast'),
+    ("CREATE TABLE planted (a)", 'table "planted" is not of standfast'),
+    ("CREATE INDEX planted ON record (text)", 'index "planted" is not of standfast'),
+    ('CREATE VIEW "a\nb""c" AS SELECT 1', 'view "a\\nb""c" is not of standfast'),
     ("DROP INDEX record_single", 'index "record_single" is missing'),
     ("DROP VIEW semantic_memory", 'view "semantic_memory" is missing'),
     (
         "DROP VIEW semantic_memory; CREATE VIEW semantic_memory AS SELECT 1",
-        'view "semantic_memory" is not as recollect makes it',
+        'view "semantic_memory" is not as standfast makes it',
     ),
     (
         "DROP INDEX record_single; CREATE INDEX record_single ON record (scope, hash)",
-        'index "record_single" is not as recollect makes it',
+        'index "record_single" is not as standfast makes it',
     ),
     (
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
         " replace(sql, ' REFERENCES root (pk)', '') WHERE name = 'scope'",
-        'table "scope" is not as recollect makes it',
+        'table "scope" is not as standfast makes it',
     ),
-    ("ALTER TABLE meta ADD COLUMN planted TEXT", 'table "meta" is not as recollect makes it'),
+    ("ALTER TABLE meta ADD COLUMN planted TEXT", 'table "meta" is not as standfast makes it'),
 ]
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import apsw
 
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import (
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import (
     NOW,
     ROOT,
     found_ids,
@@ -19,7 +19,7 @@ from recollect.testing.values import (
     put,
     unit,
 )
-from recollect.types import Erase
+from standfast.types import Erase
 
 SECRET = "Zitronenfalter"
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Incompatible, Unavailable
-from recollect.stores.sqlite import SqliteStore, migrate
-from recollect.testing.values import NOW, found_ids, make_record, make_summary, one_record, put
-from recollect.text import analysis
+from standfast.errors import Incompatible, Unavailable
+from standfast.stores.sqlite import SqliteStore, migrate
+from standfast.testing.values import NOW, found_ids, make_record, make_summary, one_record, put
+from standfast.text import analysis
 
 OPEN_AND_COMMIT = """
 import asyncio, sys
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import make_batch, make_record
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import make_batch, make_record
 
 async def main(path, name):
     store = await SqliteStore.open(path)
@@ -109,7 +109,7 @@ def test_another_programs_database_is_refused_and_untouched(memory_db: Path, mod
 
 def test_a_file_that_is_no_database_is_refused_and_untouched(memory_db: Path) -> None:
     memory_db.write_bytes(b"dear diary, " * 1000)
-    with pytest.raises(Incompatible, match="not a recollect store"):
+    with pytest.raises(Incompatible, match="not a standfast store"):
         open_and_close(memory_db)
     assert memory_db.read_bytes() == b"dear diary, " * 1000
 
@@ -128,7 +128,7 @@ def test_an_empty_file_is_taken(memory_db: Path) -> None:
 def test_a_newer_schema_is_refused(memory_db: Path) -> None:
     open_and_close(memory_db)
     run_sql(memory_db, f"PRAGMA user_version = {len(migrate.migrations()) + 1}")
-    with pytest.raises(Incompatible, match="newer recollect"):
+    with pytest.raises(Incompatible, match="newer standfast"):
         open_and_close(memory_db)
 
 
@@ -249,11 +249,11 @@ def test_M1_four_read_only_views(memory_db: Path) -> None:
 
 READ_ONLY = """
 import asyncio, os, sys, urllib.parse
-from recollect.text import analysis
-from recollect.errors import Unavailable
-from recollect.stores.sqlite import SqliteStore
-from recollect.stores.sqlite.migrate import migrations
-from recollect.testing.values import found_ids, make_record, put
+from standfast.text import analysis
+from standfast.errors import Unavailable
+from standfast.stores.sqlite import SqliteStore
+from standfast.stores.sqlite.migrate import migrations
+from standfast.testing.values import found_ids, make_record, put
 
 # Whoever we become may not read our files.
 migrations(), analysis.query_terms("load the stemmer and words")

@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Unavailable
-from recollect.stores.sqlite import SqliteStore, connection
+from standfast.errors import Unavailable
+from standfast.stores.sqlite import SqliteStore, connection
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere files are locked otherwise")
 
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere files are 
 REFUSED = """
 import asyncio, ctypes, fcntl, os, sys
 import apsw
-from recollect.errors import Unavailable
-from recollect.stores.sqlite import SqliteStore, connection
+from standfast.errors import Unavailable
+from standfast.stores.sqlite import SqliteStore, connection
 
 path, number = sys.argv[1], int(sys.argv[2])
 connection.BUSY_MILLISECONDS = 50

@@ -10,13 +10,13 @@ import apsw
 import numpy as np
 import pytest
 
-from recollect.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES
-from recollect.index.derived import terms_blob
-from recollect.index.postings import Postings, merged, segment_of
-from recollect.stores.dict import DictStore
-from recollect.stores.rows import RELATIONS, ROLES, TOUCHES
-from recollect.stores.sqlite import SqliteStore, erase
-from recollect.testing.values import (
+from standfast.index.codes import DURABILITIES, KINDS, SOURCES, STATUSES, TYPES
+from standfast.index.derived import terms_blob
+from standfast.index.postings import Postings, merged, segment_of
+from standfast.stores.dict import DictStore
+from standfast.stores.rows import RELATIONS, ROLES, TOUCHES
+from standfast.stores.sqlite import SqliteStore, erase
+from standfast.testing.values import (
     NOW,
     ROOT,
     ask,
@@ -27,7 +27,7 @@ from recollect.testing.values import (
     moment,
     put,
 )
-from recollect.types import (
+from standfast.types import (
     Durability,
     Erase,
     Find,

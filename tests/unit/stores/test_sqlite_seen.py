@@ -12,11 +12,11 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.index.search import READY_RECORDS_MAX, READY_ROWS_MAX
-from recollect.stores import rows
-from recollect.stores.sqlite import SqliteStore, feed, seen
-from recollect.stores.sqlite.feed import LITTLE
-from recollect.testing.values import (
+from standfast.index.search import READY_RECORDS_MAX, READY_ROWS_MAX
+from standfast.stores import rows
+from standfast.stores.sqlite import SqliteStore, feed, seen
+from standfast.stores.sqlite.feed import LITTLE
+from standfast.testing.values import (
     NOW,
     ROOT,
     make_record,
@@ -25,7 +25,7 @@ from recollect.testing.values import (
     put,
     unit,
 )
-from recollect.types import Erase, Hit, Listing
+from standfast.types import Erase, Hit, Listing
 
 TEA = make_search(text="tea", vector=unit(1.0, 0.0), space="s")
 Checks = list[str]
@@ -225,7 +225,7 @@ async def test_a_small_search_stays_on_its_thread_once_the_index_is_there(
     assert len(await store.search(TEA)) == len(found) + LITTLE + 1
     assert len(threads) == 2, "and more of it elsewhere"
     assert READY_ROWS_MAX > 1000
-    monkeypatch.setattr("recollect.index.search.READY_ROWS_MAX", 2)
+    monkeypatch.setattr("standfast.index.search.READY_ROWS_MAX", 2)
     await store.search(TEA)
     assert len(threads) == 3, "a large one takes too long for it"
     await store.close()

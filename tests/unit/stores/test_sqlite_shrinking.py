@@ -16,16 +16,16 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import AsyncMemory, Memory
-from recollect.access import keys
-from recollect.stores.sqlite import SqliteStore, doctor, upgrade
-from recollect.testing.values import NOW
+from standfast import AsyncMemory, Memory
+from standfast.access import keys
+from standfast.stores.sqlite import SqliteStore, doctor, upgrade
+from standfast.testing.values import NOW
 from tests.unit.stores.old_file import SECRET, SPENT, make_old_file
 
 # Opens the file and is killed at some point of the migration: what to wrap, and at which call.
 KILLED = """
 import asyncio, os, signal, sys
-from recollect.stores.sqlite import SqliteStore, migrate, upgrade
+from standfast.stores.sqlite import SqliteStore, migrate, upgrade
 path, name, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
 upgrade.ENTRIES_AT_ONCE = 200
 whole = getattr(upgrade, name)
@@ -42,12 +42,12 @@ asyncio.run(SqliteStore.open(path))
 """
 OPENED = """
 import asyncio, sys
-from recollect.stores.sqlite import SqliteStore
+from standfast.stores.sqlite import SqliteStore
 asyncio.run(SqliteStore.open(sys.argv[1]))
 """
 BEGUN = """
 import asyncio, sys
-from recollect.stores.sqlite import SqliteStore
+from standfast.stores.sqlite import SqliteStore
 print("begun", flush=True)
 asyncio.run(SqliteStore.open(sys.argv[1]))
 """

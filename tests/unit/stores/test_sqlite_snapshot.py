@@ -13,13 +13,13 @@ import apsw
 import numpy as np
 import pytest
 
-from recollect import Memory
-from recollect.index.derived import hash_of, quantised
-from recollect.stores.sqlite import SqliteStore, snapshots
-from recollect.stores.sqlite.backup import backup
-from recollect.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
-from recollect.stores.sqlite.doctor import check, rebuild
-from recollect.testing.values import (
+from standfast import Memory
+from standfast.index.derived import hash_of, quantised
+from standfast.stores.sqlite import SqliteStore, snapshots
+from standfast.stores.sqlite.backup import backup
+from standfast.stores.sqlite.cipher import CAN_ENCRYPT, NEEDED, set_key
+from standfast.stores.sqlite.doctor import check, rebuild
+from standfast.testing.values import (
     ROOT,
     make_batch,
     make_query,
@@ -28,7 +28,7 @@ from recollect.testing.values import (
     moment,
     put,
 )
-from recollect.types import Erase, Record
+from standfast.types import Erase, Record
 
 SPACE = "s"
 DIMENSIONS = 16
@@ -150,7 +150,7 @@ async def built_rows(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> int
         return rows
 
     with monkeypatch.context() as patch:
-        patch.setattr("recollect.stores.sqlite.feed.select", counted)
+        patch.setattr("standfast.stores.sqlite.feed.select", counted)
         await answers(store)
     return sum(read)
 

@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import Memory
-from recollect.errors import Unavailable
-from recollect.memory.health import Health
-from recollect.stores.sqlite.doctor import check
-from recollect.stores.sqlite.heal import heal
-from recollect.upkeep import inspection
-from recollect.wiring.files import backup_store
+from standfast import Memory
+from standfast.errors import Unavailable
+from standfast.memory.health import Health
+from standfast.stores.sqlite.doctor import check
+from standfast.stores.sqlite.heal import heal
+from standfast.upkeep import inspection
+from standfast.wiring.files import backup_store
 
 FACT = "The door code of the studio is on the fridge"
 # column, what becomes of it: each a byte that somebody changed behind the store's back.
@@ -225,7 +225,7 @@ def test_a_turn_is_healed_from_its_message(memory: Memory, file: Path) -> None:
 def test_the_command_heals_and_says_what_it_could_not(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from recollect.interfaces.cli import main
+    from standfast.interfaces.cli import main
 
     with Memory.open(file, embedder="hashing", background=False) as memory:
         id_ = memory.remember(FACT, scope="user:ann").items[0].id

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.stores.sqlite import doctor, migrate
-from recollect.wiring.files import migrate_store
 from scripts.make_schema_fixture import TEXTS
+from standfast import Memory
+from standfast.stores.sqlite import doctor, migrate
+from standfast.wiring.files import migrate_store
 from tests import postgres, redis
 
 FIXTURES = sorted((Path(__file__).parent / "data").glob("schema-*.db.gz"))

@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.errors import Conflict, Invalid, Unavailable
-from recollect.stores.sqlite import SqliteStore, writer
-from recollect.testing.values import (
+from standfast.errors import Conflict, Invalid, Unavailable
+from standfast.stores.sqlite import SqliteStore, writer
+from standfast.testing.values import (
     NOW,
     ROOT,
     found_ids,
@@ -24,7 +24,7 @@ from recollect.testing.values import (
     make_search,
     put,
 )
-from recollect.types import Erase
+from standfast.types import Erase
 
 
 def child(code: str, *arguments: object) -> subprocess.Popen[bytes]:
@@ -39,8 +39,8 @@ def child(code: str, *arguments: object) -> subprocess.Popen[bytes]:
 
 WRITE_MANY = """
 import asyncio, sys
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import make_batch, make_message, make_record
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import make_batch, make_message, make_record
 
 async def main(path, name, count):
     store = await SqliteStore.open(path)
@@ -253,9 +253,9 @@ def test_a_full_disk_loses_nothing_and_later_commits_work(tmp_path: Path) -> Non
 FAILING_SYNC = """
 import asyncio, sys
 import apsw
-from recollect.errors import Unavailable
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import found_ids, make_batch, make_record
+from standfast.errors import Unavailable
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import found_ids, make_batch, make_record
 
 failing = False
 

@@ -10,24 +10,24 @@ from pathlib import Path
 import pytest
 from surrealdb import AsyncSurreal
 
-from recollect import Memory
-from recollect.errors import Denied, Invalid, RecollectError, Unavailable
-from recollect.stores.surreal import SurrealStore, engine
-from recollect.stores.surreal.store import UNBORN_BYTES
-from recollect.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
-from recollect.types import Erase
+from standfast import Memory
+from standfast.errors import Denied, Invalid, StandfastError, Unavailable
+from standfast.stores.surreal import SurrealStore, engine
+from standfast.stores.surreal.store import UNBORN_BYTES
+from standfast.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
+from standfast.types import Erase
 from tests.redis import free_port
 from tests.surreal import StandIn
 
 SECRET = "hunter2secret"
 
 
-def refusal(address: str) -> RecollectError:
+def refusal(address: str) -> StandfastError:
     async def work() -> None:
         store = await SurrealStore.open(address)
         await store.close()
 
-    with pytest.raises(RecollectError) as error:
+    with pytest.raises(StandfastError) as error:
         asyncio.run(work())
     said = str(error.value)
     assert "\n" not in said

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Memory
-from recollect.errors import Invalid
-from recollect.ports import NativeHits
-from recollect.stores.surreal import SurrealStore
-from recollect.stores.surreal import near as surreal_near
-from recollect.stores.surreal.near import table_of
-from recollect.testing.values import ROOT, make_record, make_search, put, unit
-from recollect.types import Erase, Search
+from standfast import Memory
+from standfast.errors import Invalid
+from standfast.ports import NativeHits
+from standfast.stores.surreal import SurrealStore
+from standfast.stores.surreal import near as surreal_near
+from standfast.stores.surreal.near import table_of
+from standfast.testing.values import ROOT, make_record, make_search, put, unit
+from standfast.types import Erase, Search
 
 SPACE = "one/3"
 COLOURS = ("red", "green", "blue", "grey", "white", "black")

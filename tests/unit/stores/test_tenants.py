@@ -18,13 +18,13 @@ import psycopg
 import pytest
 import redis
 
-from recollect import AsyncMemory
-from recollect.errors import Unavailable
-from recollect.stores.leftovers import EXPIRED_SECONDS, Leftovers
-from recollect.stores.sqlite import SqliteStore
-from recollect.testing.values import make_batch, make_item, make_message, make_record
-from recollect.types import Batch, Erase, Session
-from recollect.upkeep.loop import one_round
+from standfast import AsyncMemory
+from standfast.errors import Unavailable
+from standfast.stores.leftovers import EXPIRED_SECONDS, Leftovers
+from standfast.stores.sqlite import SqliteStore
+from standfast.testing.values import make_batch, make_item, make_message, make_record
+from standfast.types import Batch, Erase, Session
+from standfast.upkeep.loop import one_round
 from tests import postgres
 from tests.architecture.statements import is_of_a_verb
 from tests.redis import own_server
@@ -129,11 +129,11 @@ def sqlite(folder: Path) -> Iterator[tuple[list[str], Callable[[], Counts]]]:
 _READ = (
     "SELECT sum(seq_scan + coalesce(idx_scan, 0))::int,"
     " sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int, sum(vacuum_count)::int"
-    " FROM pg_stat_user_tables WHERE schemaname = 'recollect'"
+    " FROM pg_stat_user_tables WHERE schemaname = 'standfast'"
 )
 _CONNECTED = (
     "SELECT pid FROM pg_stat_activity"
-    " WHERE datname = current_database() AND application_name = 'recollect'"
+    " WHERE datname = current_database() AND application_name = 'standfast'"
 )
 
 

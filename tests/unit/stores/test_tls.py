@@ -11,12 +11,12 @@ import psycopg
 import pytest
 import redis as redis_client
 
-from recollect.errors import Invalid, RecollectError, Unavailable
-from recollect.ports import Store
-from recollect.stores.postgres import PostgresStore
-from recollect.stores.redis import RedisStore
-from recollect.stores.redis import store as redis_store
-from recollect.testing.values import make_batch, make_record, one_record
+from standfast.errors import Invalid, StandfastError, Unavailable
+from standfast.ports import Store
+from standfast.stores.postgres import PostgresStore
+from standfast.stores.redis import RedisStore
+from standfast.stores.redis import store as redis_store
+from standfast.testing.values import make_batch, make_record, one_record
 from tests import postgres
 from tests.redis import Server
 from tests.redis import own_server as own_redis
@@ -40,8 +40,8 @@ async def works(store: Store) -> None:
     await store.close()
 
 
-def refusal(opened: type[PostgresStore] | type[RedisStore], address: str) -> RecollectError:
-    with pytest.raises(RecollectError) as error:
+def refusal(opened: type[PostgresStore] | type[RedisStore], address: str) -> StandfastError:
+    with pytest.raises(StandfastError) as error:
         asyncio.run(opened.open(address))
     assert "\n" not in str(error.value)
     assert "hunter2" not in str(error.value)

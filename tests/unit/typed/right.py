@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import assert_type
 
-from recollect import Answer, AsyncMemory, Memory, Packet, Receipt
+from standfast import Answer, AsyncMemory, Memory, Packet, Receipt
 
 
 def blocking() -> None:

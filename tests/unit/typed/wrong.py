@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect import AsyncMemory, Memory
+from standfast import AsyncMemory, Memory
 
 memory = Memory.open("memory.db", embeder="hashing")  # wrong: a misspelt option
 memory.open("memory.db", profil="otto")  # wrong: a misspelt option

@@ -1,1 +1,0 @@
-"""Where memories are kept. Every store passes ``recollect.testing.StoreContract``."""

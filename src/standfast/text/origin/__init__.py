@@ -1,0 +1,198 @@
+"""Origin of a learned text: for every word a message and a position, or one named edit. Pure.
+
+A stored statement says what somebody said, not what could be put together from it. Its words stand
+in one sentence of one message, in that order; what differs is an edit of a closed list: person,
+tense, a resolved pronoun, words of the question that it answers, a resolved date, and the frame
+that names the speaker. A quotation stands in one message as it was said. What denies, supposes or
+weakens a clause stays with it. A text that breaks any of this has a ``fault``, and its message is
+kept as it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from standfast.text.expressions import later
+from standfast.text.normal import one_line
+from standfast.text.origin.composed import (
+    Composition,
+    Run,
+    TimeSpan,
+    dates_in,
+    joined,
+    sentences,
+    speaker_of,
+)
+from standfast.text.origin.words import left_out, places, readable, tokens
+from standfast.types import Message
+from standfast.types.frozen import frozen
+
+MISQUOTED = "it quotes what nobody said"
+WHOLE_MAX = 300  # characters of one line: of a longer message the sentence is kept whole
+
+_FRAME = later(
+    r'(?P<who>[^":\n]{1,80}) (?:said|asks|asked to remember): "(?P<said>.*?)"'
+    r'(?P<dates> \([^"]*\))?'
+    r'(?: \((?P<note>asked|about)(?P<of>[^":]*): "(?P<asked>[^"]*)"\))?',
+    re.DOTALL,
+)
+_DATE_NOTE = later(r"(?P<phrase>[^;]+): (?P<date>[^:;]+)")
+_LABEL = later(r"(?:(?P<hedge>Possibly:)|Decision:|Requirement:|It was decided) ")
+_QUOTATION = later(r'"([^"]+)"')
+
+
+@frozen
+class Origin:
+    """Where the words of a text come from; or a ``fault``, and then nothing else."""
+
+    runs: tuple[Run, ...] = ()
+    fault: str = ""
+
+    def as_data(self) -> list[str]:
+        """How a record's ``data`` carries it."""
+        return [str(run) for run in self.runs]
+
+
+def trace(
+    text: str,
+    cited: Sequence[Message],
+    asked: Sequence[Message] = (),
+    before: Sequence[Message] = (),
+) -> Origin:
+    """Where the words of a text come from. ``cited`` are the messages that say it, ``asked`` those
+    whose question they answer, ``before`` what was said earlier, which may name whom a pronoun
+    means. Messages count in the order ``asked``, ``cited``."""
+    messages = (*asked, *cited, *before)
+    framed = _FRAME.fullmatch(text)
+    found = Origin(fault="no message says it")
+    for number in range(len(asked), len(asked) + len(cited)):
+        if framed is None:
+            found = _composed(text, messages, number, len(asked))
+        else:
+            found = _framed(framed, messages, number, len(asked))
+        if not found.fault:
+            break
+    return found
+
+
+def _composed(text: str, messages: Sequence[Message], number: int, asked: int) -> Origin:
+    label = _LABEL.match(text)
+    words = text[label.end() :] if label else text
+    hedged = label is not None and label["hedge"] is not None
+    if any(
+        next(places(part, messages[number].text), None) is None
+        for part in _QUOTATION.findall(words)
+    ):
+        return Origin(fault=MISQUOTED)
+    search = Composition(words, messages, number, range(asked))
+    runs, fault = search.runs(hedged=hedged)
+    if fault:
+        return Origin(fault=fault)
+    head = [Run("frame", len(tokens(label[0])))] if label else []
+    return Origin(runs=joined([*head, *runs]))
+
+
+def _framed(framed: re.Match[str], messages: Sequence[Message], number: int, asked: int) -> Origin:
+    """A quotation with who said it, the dates that it means, and the question that it answers."""
+    message = messages[number]
+    if framed["who"] != speaker_of(message):
+        return Origin(fault="it names another speaker")
+    fault = MISQUOTED
+    for place in places(framed["said"], message.text):
+        fault = left_out(tokens(message.text), place)
+        if not fault:
+            break
+    notes = [] if fault else _notes(framed, messages, number, asked)
+    if fault or notes is None:
+        return Origin(fault=fault or "its note says what nobody said")
+    head = len(tokens(framed.string[: framed.start("said")]))
+    quoted = Run("", len(place), number, place[0], place[-1])
+    return Origin(runs=(Run("frame", head), quoted, *notes))
+
+
+def _notes(
+    framed: re.Match[str], messages: Sequence[Message], number: int, asked: int
+) -> list[Run] | None:
+    """None if what they say was not said."""
+    runs: list[Run] = []
+    if framed["dates"]:
+        for note in _DATE_NOTE.finditer(framed["dates"].strip(" ()")):
+            date = next(filter(_says(note), dates_in(messages[number])), None)
+            if date is None:
+                return None
+            runs.append(Run("date", len(tokens(note[0])), number, date.first, date.last))
+    if framed["asked"]:
+        found = _asked(framed["asked"], messages, asked)
+        if found is None:
+            return None
+        runs += [Run("frame", len(tokens(framed["note"] + framed["of"]))), found]
+    return runs
+
+
+def _says(note: re.Match[str]) -> Callable[[TimeSpan], bool]:
+    phrase = readable(note["phrase"]).strip(" .,").casefold()
+    return lambda span: span.phrase.casefold() == phrase and span.written.endswith(note["date"])
+
+
+def _asked(question: str, messages: Sequence[Message], asked: int) -> Run | None:
+    for number in range(asked):
+        for place in places(question, messages[number].text):
+            return Run("question", len(place), number, place[0], place[-1])
+    return None
+
+
+def paraphrase(text: str, cited: Sequence[Message]) -> Origin:
+    """The origin of a text by a writer that may put statements into its own words, a language
+    model: what it quotes was said so."""
+    for quoted in _QUOTATION.findall(readable(text)):
+        said = (next(places(quoted, one.text), None) for one in cited)
+        if len(tokens(quoted)) > 1 and not any(said):
+            return Origin(fault=MISQUOTED)
+    return Origin(runs=(Run("paraphrase", len(tokens(text))),))
+
+
+def as_said(
+    message: Message, text: str, *, asked: Message | None = None, about: Message | None = None
+) -> str:
+    """The message that a text was to be made of, whole and in its speaker's words, with the dates
+    that it means and what it answers or is ``about``; of a long one the sentence that has the most
+    words of the text."""
+    whole = readable(message.text).strip()
+    short = len(whole) <= WHOLE_MAX and "\n" not in whole
+    quoted = _quoted(whole if short else _nearest(whole, text))
+    if not tokens(quoted):
+        return ""
+    noted = asked or about
+    kind = "asked" if asked else "about"
+    beside = _quoted(_nearest(readable(noted.text), text)) if noted else ""
+    note = f' ({kind}: "{beside}")' if beside else ""
+    dates = _dated(replace(message, text=quoted))
+    return f'{speaker_of(message)} said: "{quoted}"{dates}{note}'
+
+
+def _quoted(text: str) -> str:
+    return one_line(text).replace('"', "'")
+
+
+def _nearest(text: str, wanted: str) -> str:
+    """The sentence that has the most words of another text; of equals the last."""
+    said, words = tokens(text), {one.word for one in tokens(wanted)}
+    if not said:
+        return ""
+    first, stop = max(
+        sentences(said),
+        key=lambda one: (len(words & {token.word for token in said[one[0] : one[1]]}), one[0]),
+    )
+    end = said[stop].start if stop < len(said) else len(text)
+    return text[said[first].start : end].strip()
+
+
+def _dated(message: Message) -> str:
+    notes = [
+        f"{one.phrase}: {one.written.removeprefix('on ').removeprefix('in ')}"
+        for one in dates_in(message)
+        if one.relative
+    ]
+    return f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""

@@ -1,0 +1,414 @@
+"""One round of learning over the sessions whose reader ``extract`` lags behind."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from standfast.engine import Engine
+from standfast.errors import Conflict, Invalid, Unavailable
+from standfast.models.calls import sum_of
+from standfast.models.embedder import Embedded
+from standfast.models.prompts import extract as extract_prompt
+from standfast.ports import AnswerError, Store
+from standfast.scopes import root_of
+from standfast.text.claims import Extraction, Gated, TurnReading, gate
+from standfast.types import (
+    Message,
+    ReceiptItem,
+    Record,
+    Search,
+    SessionKey,
+    Usage,
+    Where,
+    Work,
+)
+from standfast.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
+from standfast.upkeep.learn.duration import fleeting_in, lasting_in, surely_lasting_in
+from standfast.upkeep.learn.lanes import (
+    MESSAGES_READ_MAX,
+    OPTED_OUT,
+    READER,
+    UNREAD,
+    LearnCandidate,
+    Learned,
+    Turns,
+    cause_of,
+    giving_way,
+    next_turns,
+)
+from standfast.upkeep.learn.unread import add_unread
+from standfast.upkeep.learn.voices import corrected_in, in_own_words
+from standfast.upkeep.learn.writer import extract_of, write
+from standfast.upkeep.leases import failed, note_place, noted_place
+from standfast.upkeep.questions import Answered, asked_once
+
+log = logging.getLogger(__name__)
+
+SESSIONS_PER_ROUND = 500
+ROUND_SECONDS = 5
+
+
+@dataclass(slots=True, kw_only=True)
+class LearnRound:
+    """What a round of learning did. ``changes`` names the change of each root, for undo."""
+
+    items: list[ReceiptItem] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    changes: dict[str, str] = field(default_factory=dict)
+
+
+class Pace(Protocol):
+    """How many messages may be learned from next, for a round that somebody waits for."""
+
+    def next_piece(self) -> int: ...
+
+    def spend(self, messages: int) -> None: ...
+
+
+async def learn_sessions(
+    engine: Engine,
+    store: Store,
+    work: Iterable[Work],
+    done: LearnRound,
+    *,
+    everything: bool,
+    pace: Pace | None = None,
+) -> None:
+    """Learn from what was said in these sessions since the last time; with ``everything`` also
+    from what would still wait for more, with a ``pace`` only as much as it allows."""
+    if engine.profile.learn == "off":
+        return
+    for one in work:
+        key = SessionKey(one.scope, one.id)
+        await _learn_session(engine, store, key, done, everything=everything, pace=pace)
+
+
+def some_of(work: list[Work], engine: Engine) -> list[Work]:
+    """A window that moves with time, so that sessions which wait or are stuck hide nobody."""
+    if len(work) <= SESSIONS_PER_ROUND:
+        return work
+    rounds = int(engine.now().timestamp()) // ROUND_SECONDS
+    start = rounds * SESSIONS_PER_ROUND % len(work)
+    return [*work[start:], *work[:start]][:SESSIONS_PER_ROUND]
+
+
+def has_model(engine: Engine, store: Store) -> bool:
+    """What somebody wants forgotten with this process is never shown to a model."""
+    if engine.models is None or engine.rules_only or store is engine.volatile:
+        return False
+    return engine.models.model_for("extract") is not None
+
+
+async def _learn_session(
+    engine: Engine,
+    store: Store,
+    key: SessionKey,
+    done: LearnRound,
+    *,
+    everything: bool,
+    pace: Pace | None = None,
+) -> None:
+    with_model = has_model(engine, store)
+
+    async def take(most: int) -> Turns | None:
+        most = most if pace is None else min(most, pace.next_piece())
+        if not most:
+            return None
+        turns = await next_turns(
+            engine, store, key, everything=everything, with_model=with_model, most=most
+        )
+        if pace is not None and turns is not None:
+            pace.spend(len(turns.messages))
+        return turns
+
+    async def learn(turns: Turns) -> bool:
+        shown = with_model and OPTED_OUT not in turns.unheard.values()
+        episode = await extract_of(engine, turns) if shown else None
+        if not (with_model and (worth_asking(turns) or episode)):
+            await _learn_by_rules(engine, turns, done, episode)
+            return turns.up_to < turns.session.last_seq
+        answered: Answered[Learned] = Answered()
+        if not engine.unasked:
+            answered = await _asked(engine, turns, episode, done)
+        if answered.made is None:
+            if answered.trouble or engine.unasked:
+                await _read_ahead(engine, store, key, done)
+            return False
+        await _write(engine, turns, answered.made, done, episode)
+        return turns.up_to < turns.session.last_seq
+
+    await _in_pieces(engine, take, learn, done)
+
+
+async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: LearnRound) -> None:
+    """While the model is away the rules learn what they can. The reader stays where it is, so
+    the model reads the same when it is back."""
+    place = await noted_place(engine, store, key.scope, _work(key))
+
+    async def take(most: int) -> Turns | None:
+        return await next_turns(
+            engine, store, key, everything=True, with_model=False, ahead=place, most=most
+        )
+
+    async def learn(turns: Turns) -> bool:
+        await _learn_by_rules(engine, turns, done, None)
+        return True
+
+    async def go_on(turns: Turns) -> None:
+        nonlocal place
+        place = turns.up_to
+        await note_place(engine, store, key.scope, _work(key), place)
+
+    await _in_pieces(engine, take, learn, done, go_on)
+
+
+async def _in_pieces(
+    engine: Engine,
+    take: Callable[[int], Awaitable[Turns | None]],
+    learn: Callable[[Turns], Awaitable[bool]],
+    done: LearnRound,
+    go_on: Callable[[Turns], Awaitable[None]] | None = None,
+) -> None:
+    """Learn until nothing is left, or ``learn`` says so. Whatever a reader raises, the piece is
+    halved until the one message is found; that one is passed over, and the session goes on."""
+    most = MESSAGES_READ_MAX
+    while turns := await take(most):
+        turns = await _without_opted_out(engine, turns)
+        try:
+            left = await learn(turns)
+        except Conflict:
+            return  # another worker was faster, or the next round looks again
+        except Unavailable:
+            raise  # a store or a model that is away: no fault of a message
+        except Exception as error:
+            if len(turns.messages) > 1:
+                most = len(turns.messages) // 2
+                continue
+            if not await _pass_over(engine, turns, done, error):
+                return
+            left = turns.ahead or turns.up_to < turns.session.last_seq
+        most = MESSAGES_READ_MAX
+        if go_on is not None:
+            await go_on(turns)
+        if not left:
+            return
+
+
+async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exception) -> bool:
+    """For one message at which a reader failed: the rules read it alone, or it is marked unread;
+    both are counted. False if not even that can be written."""
+    reason = UNREAD + cause_of(error)
+    log.warning("a message stays %s", reason, extra={"action": "learn"})
+    try:
+        alone = await in_own_words(engine, replace(turns, earlier=()))
+        learned = await by_rules(engine, alone)
+        only = {message.id: f"{reason}; only the rules read it" for message in turns.messages}
+        await _write(engine, alone, replace(learned, unread=only), done, None)
+    except (Conflict, Unavailable):
+        raise
+    except Exception:
+        unread = {message.id: reason for message in turns.messages}
+        try:
+            await _write(engine, turns, Learned(unread=unread), done, None)
+        except Invalid as invalid:  # it can never be written; others must not wait for it
+            key = turns.key
+            await failed(engine, turns.store, key.scope, _work(key), str(invalid))
+            done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(invalid)))
+            return False
+    return True
+
+
+async def _learn_by_rules(
+    engine: Engine, turns: Turns, done: LearnRound, episode: Record | None
+) -> None:
+    turns = await in_own_words(engine, turns)
+    await _write(engine, turns, await by_rules(engine, turns), done, episode)
+
+
+async def _write(
+    engine: Engine, turns: Turns, learned: Learned, done: LearnRound, episode: Record | None
+) -> None:
+    root = root_of(turns.session.scope)
+    change = done.changes.get(root) or engine.new_id()
+    written = await write(engine, turns, learned, episode=episode, change=change)
+    told = written.told
+    done.items += [one for one in told if one.status != "skipped"] if turns.ahead else told
+    done.usage = sum_of(done.usage, Usage(texts_embedded=written.embedded))
+    done.changes[root] = change
+    reasons = {**learned.skipped, **learned.unread}.values()
+    if number := sum(why.startswith(UNREAD) for why in reasons):
+        await add_unread(engine, turns.store, root, number)
+
+
+async def _asked(
+    engine: Engine, turns: Turns, episode: Record | None, done: LearnRound
+) -> Answered[Learned]:
+    """What a model makes of the turns, if there is anything yet."""
+
+    async def is_done() -> bool:
+        now = await turns.store.sessions(root_of(turns.session.scope), (turns.key,))
+        before = turns.session.cursors.get(READER, 0)
+        return not now or now[0].cursors.get(READER, 0) != before
+
+    answered = await asked_once(
+        engine,
+        turns.store,
+        turns.session.scope,
+        _work(turns.key),
+        is_done=is_done,
+        ask=lambda: by_model(engine, turns, draft=episode.text if episode else ""),
+        yet="only the rules learned from it yet",
+        news=turns.session.last_seq,
+    )
+    done.usage = sum_of(done.usage, answered.usage)
+    if answered.trouble:
+        item = ReceiptItem(id=turns.key.id, status="failed", reason=answered.trouble)
+        done.items.append(item)
+    return answered
+
+
+def _work(key: SessionKey) -> str:
+    return f"{READER}/{key.id}"
+
+
+async def _without_opted_out(engine: Engine, turns: Turns) -> Turns:
+    """The log may hold what was said before its author opted out; nothing more comes of it."""
+    if turns.store is engine.volatile:
+        return turns
+    scope = turns.session.scope
+    out = await engine.opted_out(scope, {message.author for message in turns.messages})
+    if not out:
+        return turns
+    said = [replace(one, text="") if one.author in out else one for one in turns.messages]
+    unheard = {one.id: OPTED_OUT for one in turns.messages if one.author in out}
+    earlier = [one for one in turns.earlier if one.author not in out]
+    return replace(turns, messages=said, earlier=earlier, unheard={**turns.unheard, **unheard})
+
+
+# From turns to candidates: by rules, or by one question to a model
+
+KNOWN_MAX = 12
+KNOWN_PER_MESSAGE = 4
+SEARCH_CHARACTERS_MAX = 2000
+UNTOLD = "the model found nothing in it"
+
+
+async def by_rules(engine: Engine, turns: Turns) -> Learned:
+    """What the rules find, and what is lasting by its meaning; no language model is asked."""
+    found = await _read_by_rules(engine, turns)
+    lasting = await lasting_in(engine, root_of(turns.session.scope), found.unread)
+    lasting += await surely_lasting_in(engine.reader, found.barred)
+    fleeting = await fleeting_in(engine, turns.messages, found.lessons)
+    kept = [*(one for one in found.lessons if one not in fleeting), *lasting]
+    rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
+    rest += found.asides if engine.reader is not None else ()
+    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
+    tidings = [*fleeting, *found.tidings]
+    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in tidings]
+    news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
+    taught = {id_ for lesson in kept for id_ in lesson.messages}
+    skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
+    # In the order in which it was said; of one message what replaces before what is beside it.
+    place = {message.id: at for at, message in enumerate(turns.messages)}
+    candidates = sorted(
+        (*news, *sure), key=lambda one: max(place.get(id_, -1) for id_ in one.lesson.messages)
+    )
+    return Learned(
+        candidates=tuple(candidates),
+        skipped={**skipped, **turns.unheard},
+    )
+
+
+async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:
+    """Whoever waits for something else gets a turn after each message."""
+    reading = TurnReading(turns.earlier)
+    for message in turns.messages:
+        async with giving_way(engine):
+            told = reading.told_before(message)
+            reading.read(message, await corrected_in(engine.reader, message, told))
+    return reading.found
+
+
+def worth_asking(turns: Turns) -> bool:
+    """Is there a message that the heuristics do not surely skip?"""
+    return any(_may_teach(gate(message)) for message in turns.messages if message.text.strip())
+
+
+def _may_teach(gated: Gated) -> bool:
+    return not (gated.skip and gated.sure)
+
+
+async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned, Usage]:
+    """One question for all of them, the episode of a session that is over included. What the
+    rules are sure of is learned even if the model passes it over. Unavailable or Invalid if there
+    is no answer that can be used."""
+    assert engine.models is not None
+    known, searched = await nearest(engine, turns)
+    shown = show(turns.messages, turns.earlier, known)
+    gates = {message.id: gate(message) for message in turns.messages}
+    prompt = extract_prompt(
+        known=known_as_text(shown),
+        messages=messages_as_text(shown, gates),
+        draft=draft,
+        own=engine.own,
+    )
+    authors = {message.author for message in shown.messages.values()}
+    reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
+    rules = await _read_by_rules(engine, await in_own_words(engine, turns))
+    try:
+        learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
+    except Invalid as error:
+        raise AnswerError(str(error), usage=reply.usage) from None
+    sure = [
+        LearnCandidate(lesson=lesson, how="rules")
+        for lesson in rules.lessons
+        if all(gates[id_].sure for id_ in lesson.messages if id_ in gates)
+    ]
+    candidates = _completed(learned.candidates, sure)
+    skipped = {id_: gated.skip or UNTOLD for id_, gated in gates.items()}
+    skipped |= {**learned.skipped, **turns.unheard}
+    return replace(learned, candidates=candidates, skipped=skipped), sum_of(searched, reply.usage)
+
+
+def _completed(
+    candidates: tuple[LearnCandidate, ...], sure: Sequence[LearnCandidate]
+) -> tuple[LearnCandidate, ...]:
+    """With what the rules are sure of, from messages that the model made nothing of."""
+    told = {id_ for candidate in candidates for id_ in candidate.lesson.messages}
+    return (*candidates, *(one for one in sure if told.isdisjoint(one.lesson.messages)))
+
+
+async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:
+    """Known records that the messages may be about, the nearest first, and what finding them
+    by meaning cost."""
+    texts = [one.text[:SEARCH_CHARACTERS_MAX] for one in _speaking(turns.messages)]
+    embedded = Embedded(vectors=[None] * len(texts))
+    if not await engine.vector_trouble():
+        embedded = await engine.embed_texts(texts, root=root_of(turns.session.scope), query=True)
+    found: dict[str, tuple[float, Record]] = {}
+    for text, vector in zip(texts, embedded.vectors, strict=True):
+        query = Search(
+            where=Where(
+                scopes=(turns.session.scope,),
+                now=engine.now(),
+                kinds=("semantic", "procedural"),
+            ),
+            text=text,
+            vector=vector,
+            space=engine.embedder.space if engine.embedder and vector else "",
+            limit=KNOWN_PER_MESSAGE,
+        )
+        for hit in await turns.store.search(query):
+            score = max(hit.similarity or 0.0, hit.coverage)
+            before = found.get(hit.record.id, (0.0, hit.record))[0]
+            found[hit.record.id] = (max(score, before), hit.record)
+    ranked = sorted(found.values(), key=lambda pair: (-pair[0], pair[1].id))
+    return [record for _, record in ranked[:KNOWN_MAX]], embedded.usage
+
+
+def _speaking(messages: Sequence[Message]) -> list[Message]:
+    people = [one for one in messages if one.role == "user" and one.text.strip()]
+    return people or [one for one in messages if one.text.strip()][:1]

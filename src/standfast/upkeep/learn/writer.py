@@ -1,0 +1,600 @@
+"""Candidates meet what is known, and everything that follows from it is one commit.
+
+The reader's place, the facts, what they replace, the edges between them and the reasons kept in
+the turns are written together. Every turn that taught something is written too, with its version:
+a message that somebody forgets in the meantime makes the commit fail, so nothing outlives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from standfast.changes import Change, edge_key, retried
+from standfast.engine import Engine
+from standfast.errors import Conflict, Invalid
+from standfast.forgotten import Tombstones
+from standfast.lifecycle.doubt import Heard
+from standfast.lifecycle.match import meet
+from standfast.lifecycle.merge import Named, Outcome, copies, say_alike
+from standfast.lifecycle.status import held, superseded
+from standfast.ports import NewId
+from standfast.profiles import Profile
+from standfast.scopes import is_visible, make_scope, root_of
+from standfast.text.claims.lessons import (
+    CHANGE,
+    CHANGED_BY,
+    TOLD_AT,
+    Lesson,
+    claim_as_data,
+    durability_for,
+)
+from standfast.text.claims.sentences import plain
+from standfast.text.claims.voice import own_words
+from standfast.text.compare import record_hash, text_hash
+from standfast.text.trust import derived_trust, suspicion
+from standfast.types import (
+    KIND_OF_TYPE,
+    LIVE,
+    TRUST_OF_SOURCE,
+    CursorMove,
+    Durability,
+    Find,
+    ItemStatus,
+    Listing,
+    Message,
+    Record,
+    RelationKind,
+    SessionKey,
+    Where,
+)
+from standfast.types.frozen import frozen
+from standfast.upkeep.heard import turns_of
+from standfast.upkeep.learn.grounds import ground_of, ungrounded
+from standfast.upkeep.learn.lanes import (
+    LEARNED,
+    OPTED_OUT,
+    READER,
+    UNREAD,
+    LearnCandidate,
+    Learned,
+    Turns,
+    giving_way,
+)
+from standfast.upkeep.learn.origins import traced
+
+TAUGHT = "learned from"
+NOTHING = "nothing to learn"
+RULED_MAX = 200
+ORIGIN, FAULT = "origin", "fault"  # where a record's ``data`` says where its words come from
+WHOLE_MAX = 1000  # characters of a message: a longer one tells more than one thing
+
+
+@dataclass(slots=True, kw_only=True)
+class LearnedTurns:
+    """What some turns taught, on its way into a change: the records that candidates became, by
+    their number and scope, and what became of each message."""
+
+    change: Change
+    turns: Turns
+    told_by: Mapping[str, Record]
+    stones: Tombstones | None
+    seen_hash: bool
+    ids: dict[tuple[int, str], str] = field(default_factory=dict)
+    repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
+    taught: set[str] = field(default_factory=set)  # message ids
+    ruled: list[Record] = field(default_factory=list)  # by the rules, of the same messages
+    as_said: dict[str, str] = field(default_factory=dict)  # text kept as it was said -> its writer
+
+    @property
+    def engine(self) -> Engine:
+        return self.change.engine
+
+
+async def write(
+    engine: Engine, turns: Turns, learned: Learned, *, episode: Record | None, change: str
+) -> Change:
+    """Write what was learned; Conflict if another worker was there first."""
+    root = root_of(turns.session.scope)
+    stones = await Tombstones.of(engine.store, root, engine.now())
+    seen_hash = False
+
+    async def attempt(conflict: Conflict | None) -> Change:
+        nonlocal seen_hash
+        told_by = turns.told_by
+        if conflict is not None:
+            if conflict.kind == "cursor" or (episode and episode.id in conflict.ids):
+                raise conflict
+            # Somebody wrote the same, changed a neighbour or forgot a message: look again.
+            seen_hash = seen_hash or conflict.kind == "hash"
+            told_by = await turns_of(engine, turns.store, [*turns.earlier, *turns.messages])
+        draft = LearnedTurns(
+            change=_begun(engine, turns, change),
+            turns=turns,
+            told_by=told_by,
+            stones=stones,
+            seen_hash=seen_hash,
+        )
+        await _fill(draft, learned)
+        if episode is not None and learned.episode:
+            improve(draft, episode, learned.episode)
+        _mark_turns(draft, learned)
+        await draft.change.embed()
+        await draft.change.commit()
+        engine.kept_as_said.update(draft.as_said.values())
+        return draft.change
+
+    too_fast = "what is known changes faster than it can be learned; try again"
+    return await retried(attempt, too_fast)
+
+
+def _begun(engine: Engine, turns: Turns, id_: str) -> Change:
+    change = Change(
+        engine,
+        root_of(turns.session.scope),
+        f"learn: {turns.lane}",
+        store=turns.store,
+        actor="maintenance",
+        id=id_,
+    )
+    if not turns.ahead:
+        place = turns.session.cursors.get(READER, 0)
+        move = CursorMove(session=turns.key, reader=READER, old=place, new=turns.up_to)
+        change.cursors.append(move)
+    return change
+
+
+async def _fill(draft: LearnedTurns, learned: Learned) -> None:
+    said = {one.id: one for one in (*draft.turns.earlier, *draft.turns.messages)}
+    records: dict[int, Record] = {}
+    candidates = list(learned.candidates)
+    for number, candidate in enumerate(candidates):
+        if not _is_there(draft, candidate.lesson, said):
+            continue
+        candidates[number] = candidate = traced(candidate, draft.turns, draft.told_by)
+        if not _is_new(draft, candidate):
+            continue
+        record = await _record(draft, candidate, said)
+        if record is not None:
+            records[number] = record
+    await draft.change.embed(records.values())
+    scopes = await _scopes(draft) if records else []
+    if any(candidate.how == "model" for candidate in learned.candidates):
+        draft.ruled = await _by_rules_before(draft)
+    for number, record in records.items():
+        async with giving_way(draft.engine):
+            await _settle(draft, number, candidates[number], record, scopes)
+    await link(draft, candidates)
+
+
+async def _by_rules_before(draft: LearnedTurns) -> list[Record]:
+    """What the rules made of the same messages while the model was away."""
+    turns = draft.turns
+    query = Find(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=draft.engine.now(),
+            descend=True,
+            kinds=("semantic",),
+            session=turns.session.id,
+            statuses=LIVE,
+        ),
+        lineage=tuple(message.id for message in turns.messages),
+        limit=RULED_MAX,
+    )
+    return [one for one in await turns.store.find(query) if one.data.get("how") == "rules"]
+
+
+def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
+    """The hashes of those that the model says in other words."""
+    lesson = candidate.lesson
+    return frozenset(
+        record.hash
+        for record in draft.ruled
+        if record.hash
+        and candidate.how == "model"
+        and not set(record.lineage).isdisjoint(lesson.messages)
+        and say_alike(record.text, lesson.text)
+    )
+
+
+def _is_there(draft: LearnedTurns, lesson: Lesson, said: Mapping[str, Message]) -> bool:
+    """Whether all that it was made from still is."""
+    here = all(id_ in said and id_ in draft.told_by for id_ in lesson.messages)
+    return bool(lesson.messages) and here and all(id_ in draft.told_by for id_ in lesson.asked)
+
+
+def _is_new(draft: LearnedTurns, candidate: LearnCandidate) -> bool:
+    """Whether there is a text, and not what is kept as it was said already."""
+    text = candidate.lesson.text
+    if not text or (candidate.fault and text in draft.as_said):
+        return False
+    if candidate.fault:
+        draft.as_said[text] = candidate.writer
+    return True
+
+
+async def _record(
+    draft: LearnedTurns, candidate: LearnCandidate, said: Mapping[str, Message]
+) -> Record | None:
+    """None if a known record that it leans on is not there any more."""
+    ids = candidate.lesson.messages
+    known = await _known(draft, candidate.leans_on, draft.turns.session.scope)
+    if len(known) < len(candidate.leans_on):
+        return None
+    for one in known:  # for its version alone: who forgets it now makes the commit fail
+        draft.change.records.setdefault(one.id, one)
+    return record_of(
+        candidate,
+        [said[id_] for id_ in ids],
+        known,
+        key=draft.turns.key,
+        profile=draft.engine.profile,
+        now=draft.engine.now(),
+        new_id=draft.engine.new_id,
+    )
+
+
+async def _known(draft: LearnedTurns, ids: Sequence[str], scope: str) -> list[Record]:
+    """Known records as they are now, of this root and visible from the scope."""
+    change = draft.change
+    found = await change.store.records(change.root, ids, now=draft.engine.now()) if ids else []
+    return [
+        change.records.get(record.id, record)
+        for record in found
+        if is_visible(record.scope, (scope,), descend=False, exact=False)
+    ]
+
+
+async def _settle(
+    draft: LearnedTurns,
+    number: int,
+    candidate: LearnCandidate,
+    record: Record,
+    scopes: Sequence[str],
+) -> None:
+    engine, change, lesson = draft.engine, draft.change, candidate.lesson
+    for copy in copies(record, scopes, engine.new_id):
+        one = in_scope(copy, copy.scope, draft.turns.key)
+        if await _is_forgotten(draft, one, lesson.messages):
+            change.tell(lesson.messages[0], "skipped", "forgotten before")
+            continue
+        named_ids = dict.fromkeys(
+            [*filter(None, [lesson.replaces]), *(id_ for _, id_ in lesson.told)]
+        )
+        hinted = await _known(draft, list(named_ids), one.scope)
+        outcome = await meet(
+            engine,
+            change.store,
+            one,
+            change.vector_of(one),
+            change.space,
+            corrects=lesson.corrects,
+            named=Named(
+                corrected=frozenset(map(text_hash, lesson.amends)),
+                doubted=frozenset(map(text_hash, lesson.doubts)),
+                reworded=_reworded(draft, candidate),
+                told=tuple(lesson.told),
+            ),
+            pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
+            seen_hash=draft.seen_hash,
+            heard=_heard(draft, candidate) if candidate.how == "rules" else None,
+        )
+        if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
+            continue
+        change.put(*outcome.records)
+        change.draw(*outcome.relations)
+        _tell(
+            change,
+            outcome,
+            "; ".join(filter(None, (_why(candidate), candidate.note, _unheeded(lesson, outcome)))),
+        )
+        draft.ids[number, one.scope] = outcome.id
+        draft.taught.update(lesson.messages)
+        if outcome.kind == "duplicate" and outcome.id != one.id:
+            draft.repeated.append((lesson.messages[-1], outcome.id))
+
+
+def _heard(draft: LearnedTurns, candidate: LearnCandidate) -> Heard:
+    """With the speaker's own words in the message that taught it, or in the last one of several."""
+    lesson = candidate.lesson
+    said = [one.text for one in draft.turns.messages if one.id in lesson.messages]
+    whole = plain(own_words(said[-1]))[:WHOLE_MAX].strip() if said else ""
+    return Heard(said=whole, passing=candidate.passing, replies=lesson.replies)
+
+
+def _why(candidate: LearnCandidate) -> str:
+    return f"kept as it was said ({candidate.writer}): {candidate.fault}" if candidate.fault else ""
+
+
+def _unheeded(lesson: Lesson, outcome: Outcome) -> str:
+    """What a model said about known records and was not done, in words."""
+    done = {outcome.id, *(record.id for record in outcome.records)}
+    left = [f"{kind} {id_}" for kind, id_ in lesson.told if id_ not in done]
+    return f"the model says: {', '.join(left)}; they are not about the same" if left else ""
+
+
+def _tell(change: Change, outcome: Outcome, note: str = "") -> None:
+    volatile = change.store is change.engine.volatile and outcome.status == "stored"
+    reason = "; ".join(filter(None, (outcome.reason, note)))
+    status = "volatile" if volatile else outcome.status
+    change.tell(outcome.id, status, reason, record=outcome.id)
+
+
+async def _scopes(draft: LearnedTurns) -> list[str]:
+    """Not into a scope whose owner opted out of being remembered."""
+    engine, turns = draft.engine, draft.turns
+    scopes = scopes_of(turns.key, turns.messages, for_agents=engine.profile.learn_for_agents)
+    if turns.store is engine.volatile:
+        return scopes
+    return [one for one in scopes if one == turns.session.scope or await engine.persists(one)]
+
+
+async def _is_forgotten(draft: LearnedTurns, record: Record, messages: Sequence[str]) -> bool:
+    """Was this text forgotten, and not said again since?"""
+    if draft.stones is None:
+        return False
+    said = [one.at for one in draft.turns.messages if one.id in messages]
+    last = max(said, default=datetime.min.replace(tzinfo=UTC))
+    return await draft.stones.covers(record.scope, record.text, last)
+
+
+def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:
+    """Each turn keeps what became of it."""
+    change = draft.change
+    for id_, reason in learned.refused:
+        change.tell(id_ or draft.turns.session.id, "skipped", reason)
+    for message in draft.turns.messages:
+        reason = learned.unread.get(message.id) or learned.skipped.get(message.id, NOTHING)
+        is_unread, taught = reason.startswith(UNREAD), message.id in draft.taught
+        turn = draft.told_by.get(message.id)
+        if is_unread or not taught:
+            status: ItemStatus = "failed" if is_unread else "skipped"
+            change.tell(message.id, status, reason, record=turn.id if turn else "")
+        if turn is not None and reason != OPTED_OUT:
+            told = TAUGHT if taught and not is_unread else reason
+            change.put(replace(turn, data={**turn.data, LEARNED: told}))
+    for id_ in draft.taught - {message.id for message in draft.turns.messages}:
+        change.put(draft.told_by[id_])  # of an earlier round: here for its version alone
+
+
+# From a candidate to the record it would be, and the scopes it goes to
+
+
+def record_of(
+    candidate: LearnCandidate,
+    messages: Sequence[Message],
+    known: Sequence[Record],
+    *,
+    key: SessionKey,
+    profile: Profile,
+    now: datetime,
+    new_id: NewId,
+) -> Record:
+    """The record of a candidate in its session's scope. It is believed no more than the least
+    of the ``messages`` and ``known`` records it was made from, whatever anybody says."""
+    lesson = candidate.lesson
+    trust = derived_trust([one.trust for one in messages] + [one.trust for one in known])
+    least = min(messages, key=lambda message: message.trust)
+    people = [message for message in messages if message.role == "user"] or list(messages)
+    kind = KIND_OF_TYPE[lesson.type]
+    since = _since(lesson, messages[-1])
+    doubt = suspicion(lesson.text) if trust < TRUST_OF_SOURCE["user"] else ""
+    id_ = new_id()
+    record = Record(
+        id=id_,
+        scope=key.scope,
+        kind=kind,
+        type=lesson.type,
+        text=lesson.text,
+        learned_at=now,
+        data=_data_of(candidate, messages[-1].at),
+        tags=tuple(sorted(lesson.tags)),
+        importance=lesson.importance,
+        confidence=lesson.confidence,
+        durability=_durability(lesson.durability, trust)
+        or durability_for(lesson.text, kind, trust, _usual(lesson, profile)),
+        source=least.source,
+        trust=trust,
+        author=people[0].author,
+        origin=id_,
+        session=key.id,
+        lineage=(*lesson.asked, *lesson.messages, *candidate.context),
+        derived_from=candidate.leans_on,
+        valid_from=since,
+        valid_to=lesson.valid_to,
+        expires_at=_expiry(messages),
+        hash=record_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
+    )
+    return held(record, doubt)
+
+
+def _since(lesson: Lesson, message: Message) -> datetime | None:
+    """By itself a fact holds since it was said; of one that is over nobody knows since when."""
+    said = message.at.astimezone(UTC)
+    over = lesson.valid_to is not None and lesson.valid_to <= said
+    return lesson.valid_from or (None if over else said)
+
+
+def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
+    lesson = candidate.lesson
+    data: dict[str, Any] = {**lesson.fields, "how": candidate.how}
+    if candidate.origin:
+        data[ORIGIN] = list(candidate.origin)
+    if candidate.fault:
+        data[FAULT] = f"{candidate.writer}: {candidate.fault}"
+    if lesson.claim is not None:
+        data |= claim_as_data(lesson.claim)
+    if lesson.entities:
+        data["entities"] = list(lesson.entities)
+    if lesson.changed_by is not None:
+        data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+        data[TOLD_AT] = said.astimezone(UTC).isoformat()
+    if lesson.change:
+        data[CHANGE] = lesson.change
+    return data
+
+
+def _usual(lesson: Lesson, profile: Profile) -> Durability:
+    """What the profile says of its type, and of what was decided."""
+    weighty = profile.core_tags.intersection(lesson.tags)
+    return "core" if weighty else profile.durability_of_type[lesson.type]
+
+
+def _durability(wanted: Durability | None, trust: int) -> Durability | None:
+    """What is in every context must have been said by a person."""
+    return "standard" if wanted == "core" and trust < TRUST_OF_SOURCE["user"] else wanted
+
+
+def _expiry(messages: Sequence[Message]) -> datetime | None:
+    """What was said for a time is known for that time. Pending messages only wait that long."""
+    ends = [one.expires_at for one in messages if one.expires_at and not one.pending]
+    return min(ends, default=None)
+
+
+def in_scope(record: Record, scope: str, key: SessionKey) -> Record:
+    """A copy for another scope says where its session is."""
+    return replace(record, scope=scope, session_scope=key.scope if scope != key.scope else "")
+
+
+def scopes_of(key: SessionKey, messages: Sequence[Message], *, for_agents: bool) -> list[str]:
+    """Where the facts of a session go, the widest scope first. With ``for_agents`` those of an
+    agent of an organisation go to the organisation too, and those of the organisation to the
+    agents that spoke."""
+    parts = key.scope.split(":")
+    if not for_agents or parts[0] != "org" or len(parts) not in (2, 4):
+        return [key.scope]
+    organisation = ":".join(parts[:2])
+    if len(parts) == 4:
+        return [organisation, key.scope] if parts[2] == "agent" else [key.scope]
+    spoke = [one.author for one in messages if one.role == "assistant" and one.author]
+    agents = [_agent_scope(parts[1], name) for name in dict.fromkeys(spoke)]
+    return [organisation, *(scope for scope in agents if scope)]
+
+
+def _agent_scope(organisation: str, name: str) -> str:
+    """ "" if that name can be no scope."""
+    plain = organisation.replace("%3A", ":").replace("%25", "%")
+    try:
+        return make_scope(("org", plain), ("agent", name))
+    except Invalid:
+        return ""
+
+
+# Edges that learning draws beside those of merging: what a model suggests, and who says it too.
+# A suggestion is drawn only between records that are there, alive and visible from one another;
+# it never replaces, disputes or hides anything.
+
+
+@frozen(kw_only=False)
+class EdgeWish:
+    source: str
+    kind: RelationKind
+    target: str
+
+
+async def link(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> None:
+    """Add what may be drawn to the draft."""
+    wanted = list(dict.fromkeys((*_suggested(draft, candidates), *_repeated(draft))))
+    if not wanted:
+        return
+    ids = {id_ for edge in wanted for id_ in (edge.source, edge.target)}
+    records = await _records(draft, ids)
+    drawn = await draft.change.store.relations(draft.change.root, tuple(ids))
+    known = {edge_key(edge) for edge in drawn} | draft.change.relations.keys()
+    for edge in wanted:
+        source, target = records.get(edge.source), records.get(edge.target)
+        if source is None or target is None or (edge.source, edge.kind, edge.target) in known:
+            continue
+        if _may_draw(draft, edge, source, target):
+            draft.change.link(source, edge.kind, target)
+
+
+def _suggested(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> Iterator[EdgeWish]:
+    for (number, scope), id_ in draft.ids.items():
+        candidate = candidates[number]
+        for kind, target in candidate.lesson.links:
+            yield EdgeWish(id_, kind, target)
+        for kind, other in candidate.links:
+            if (other, scope) in draft.ids:
+                yield EdgeWish(id_, kind, draft.ids[other, scope])
+
+
+def _repeated(draft: LearnedTurns) -> Iterator[EdgeWish]:
+    """Who says again what is known supports it."""
+    for message, known in draft.repeated:
+        if message in draft.told_by:
+            yield EdgeWish(draft.told_by[message].id, "supports", known)
+
+
+async def _records(draft: LearnedTurns, ids: set[str]) -> dict[str, Record]:
+    change = draft.change
+    stored = await change.store.records(change.root, tuple(ids), now=draft.engine.now())
+    ours = {id_: change.records[id_] for id_ in ids if id_ in change.records}
+    return {record.id: record for record in stored} | ours
+
+
+def _may_draw(draft: LearnedTurns, edge: EdgeWish, source: Record, target: Record) -> bool:
+    if source.id == target.id or source.status not in LIVE or target.status not in LIVE:
+        return False
+    if source.type == "turn" and _same_source(source, target):
+        return False
+    replaces = (source.id, "supersedes", target.id) in draft.change.relations
+    visible = is_visible(target.scope, (source.scope,), descend=False, exact=False)
+    return visible and not (edge.kind == "contradicts" and replaces)
+
+
+def _same_source(turn: Record, target: Record) -> bool:
+    """A fact is not supported by the very message it was made from."""
+    same_session = turn.session_key == target.session_key
+    return same_session and not set(turn.lineage).isdisjoint(target.lineage)
+
+
+# The episode of a session that is over: an extract at once, a model's words when they come
+
+LOOKED_AT = 5
+
+
+async def extract_of(engine: Engine, turns: Turns) -> Record | None:
+    """The episode that ``end`` kept, if these turns are the last ones and it is an extract."""
+    if not turns.closes:
+        return None
+    query = Listing(
+        where=Where(
+            scopes=(turns.session.scope,),
+            now=engine.now(),
+            exact=True,
+            types=("episode",),
+            session=turns.session.id,
+        ),
+        limit=LOOKED_AT,
+    )
+    found = await turns.store.listing(query)
+    extracts = [record for record in found if record.data.get("how") == "extract"]
+    return max(extracts, key=lambda record: (record.learned_at, record.id), default=None)
+
+
+def improve(draft: LearnedTurns, old: Record, text: str) -> None:
+    """The model's episode takes the place of the extract, with the same sources and the same
+    end, if it says nothing that neither the extract nor the messages say."""
+    engine, change = draft.engine, draft.change
+    reason = ungrounded(text, ground_of(draft.turns.messages, [old.text]))
+    if reason:
+        change.tell(old.id, "skipped", f"the extract stays: {reason}", record=old.id)
+        return
+    better = replace(
+        old,
+        id=engine.new_id(),
+        text=text,
+        data={**old.data, "how": "model"},
+        learned_at=engine.now(),
+        uses=0,
+        used_at=None,
+        version=0,
+    )
+    change.put(superseded(old, engine.now()), better)
+    change.link(better, "supersedes", old)
+    told = f"the episode of the session, instead of the extract {old.id}"
+    _tell(change, Outcome(status="stored", id=better.id, reason=told))
