@@ -12,7 +12,7 @@ from scripts.gates.project import BUDGETS, ROOT, flattened
 
 SUBJECT_MAX = 72
 # The last commit before this gate; what is older keeps its subject.
-BASELINE = "1d8a0c3e"
+BASELINE = "8b8a142c"
 SUBJECT = re.compile(r"[a-z0-9][a-z0-9_./, -]*: (\S+)( .*)?")
 REASON = re.compile(r"^Budget: \S", re.MULTILINE)
 # Base forms that look like another form of a verb.

@@ -199,7 +199,7 @@ class Engine:
         return self.clock().astimezone(UTC)
 
     @property
-    def forked(self) -> bool:
+    def is_forked(self) -> bool:
         """Is this a copy in a forked child? Its threads and connections are the parent's."""
         return is_forked(self.process)
 
@@ -214,7 +214,7 @@ class Engine:
         """Close the connections, and drop what a caller handed in and the models: a handle that
         somebody keeps must not keep those in memory. In a forked child nothing: the connections
         belong to the parent."""
-        if self.forked or self.closed:
+        if self.is_forked or self.closed:
             return
         try:
             await self.store.close()

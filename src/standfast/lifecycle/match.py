@@ -29,7 +29,13 @@ from standfast.lifecycle.merge import (
     tells_change,
     with_claim,
 )
-from standfast.lifecycle.safety import guarded, is_personal, noted, outweighs, unprotected
+from standfast.lifecycle.safety import (
+    guarded,
+    is_personal,
+    outweighs,
+    unprotected,
+    with_safety_note,
+)
 from standfast.ports import Store, breath
 from standfast.scopes import is_within, root_of
 from standfast.text.analysis import words
@@ -92,7 +98,7 @@ async def meet(
         if again.kind in AGAINST:
             record, verdict = confirmed, again
     verdict = guarded(record, verdict, known, personal=is_personal(engine, record))
-    record = noted(record, verdict)
+    record = with_safety_note(record, verdict)
     alike: list[Record] = []
     if verdict.targets and verdict.kind != "outdated":
         alike = await copies_of(engine, store, record, verdict.targets, pending=pending)

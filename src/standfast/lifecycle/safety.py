@@ -120,7 +120,7 @@ def outweighs(record: Record, other: Record) -> bool:
     return is_protected(record) and not is_protected(other)
 
 
-def doubted(record: Record, other: Record) -> Record:
+def with_doubt_about(record: Record, other: Record) -> Record:
     """A record as ``other`` makes it disputed."""
     if outweighs(record, other):
         return record
@@ -132,7 +132,7 @@ def unprotected(verdict: Verdict) -> Verdict:
     return _without(verdict, [one for one in verdict.targets if is_protected(one)])
 
 
-def noted(record: Record, verdict: Verdict) -> Record:
+def with_safety_note(record: Record, verdict: Verdict) -> Record:
     """What denies a safety statement is no core memory, and says what it ended."""
     against = [one for one in verdict.targets if is_protected(one)]
     if verdict.kind not in ("supersedes", "contradicts") or not against or not _denies(record):

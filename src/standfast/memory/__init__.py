@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -245,7 +244,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             profile: rank as this profile does, to compare; default: this handle's
             now: the moment of asking, for decay and expiry
         """
-        from standfast.upkeep.learn.on_demand import learn_before_read
+        from standfast.upkeep.learn.on_demand import learn_before_read, with_notes
         from standfast.verbs.recall import Question, recall
 
         question = Question(
@@ -269,8 +268,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             now=now,
         )
         notes = await learn_before_read(self._engine, scope, descend=descend)
-        answer = await recall(self._engine, question)
-        return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
+        return with_notes(await recall(self._engine, question), notes)
 
     @needs("read")
     async def context(
@@ -307,7 +305,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             cite: each line of the text has its id, type and trust
             now: the moment of asking
         """
-        from standfast.upkeep.learn.on_demand import learn_before_read
+        from standfast.upkeep.learn.on_demand import learn_before_read, with_notes
         from standfast.verbs.context import ContextWish, context
 
         wanted = ContextWish(
@@ -324,8 +322,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             now=now,
         )
         notes = await learn_before_read(self._engine, scope)
-        packet = await context(self._engine, wanted, self._engine.counter)
-        return replace(packet, notes=(*packet.notes, *notes)) if notes else packet
+        return with_notes(await context(self._engine, wanted, self._engine.counter), notes)
 
     @needs("write")
     async def confirm(self, packet: Packet) -> Receipt:
@@ -714,7 +711,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
     async def close(self) -> None:
         """Write what is buffered and let go of the store. Where upkeep runs by itself, what was
         said here is learned first, for STANDFAST_CLOSE_SECONDS; the log says what is left."""
-        if self._engine.forked or self._engine.closed:
+        if self._engine.is_forked or self._engine.closed:
             return
         import asyncio
 

@@ -199,7 +199,7 @@ def as_text(answer: Answer) -> str:
 
 
 @frozen
-class Ended:
+class SafetyEnd:
     """Safety slots of which a statement was ended, when, and by whom; "" for a user without a
     name."""
 
@@ -213,7 +213,7 @@ class Ended:
         return f"{slots}: ended on {self.on:%Y-%m-%d}, said by {who}"
 
 
-NO_ENDS: Mapping[str, Ended] = {}
+NO_ENDS: Mapping[str, SafetyEnd] = {}
 
 
 def memory_section(
@@ -222,7 +222,7 @@ def memory_section(
     *,
     share: float = 0.0,
     cite: bool = False,
-    ends: Mapping[str, Ended] = NO_ENDS,
+    ends: Mapping[str, SafetyEnd] = NO_ENDS,
 ) -> Section:
     """``ends``: what records have ended, or what has ended them, by their ids."""
     listed = tuple(hits)
@@ -233,7 +233,7 @@ def memory_section(
 
 
 def stable_section(
-    hits: Sequence[Hit], *, cite: bool = False, ends: Mapping[str, Ended] = NO_ENDS
+    hits: Sequence[Hit], *, cite: bool = False, ends: Mapping[str, SafetyEnd] = NO_ENDS
 ) -> Section:
     """The block that opens every packet. ``hits`` ask for room in their order; they stand in the
     order they were learned, which no score, use or clock can change."""
@@ -249,7 +249,7 @@ def text_section(tag: str, text: str) -> Section:
     return Section(tag=tag, lines=lines, hits=(None,) * len(lines))
 
 
-def memory_line(record: Record, *, cite: bool = False, ended: Ended | None = None) -> str:
+def memory_line(record: Record, *, cite: bool = False, ended: SafetyEnd | None = None) -> str:
     """One memory, with when it was; whoever wants to ``cite`` also gets its id, type and trust.
     What no person said and what is doubtful says so in any case, and so does what ended a safety
     statement."""

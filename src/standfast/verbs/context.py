@@ -22,9 +22,9 @@ from standfast.packet.shapes import opening_words, shaped
 from standfast.packet.stable import STABLE, by_weight
 from standfast.packet.text import (
     NO_ROOM,
-    Ended,
     Missed,
     Packed,
+    SafetyEnd,
     Section,
     alone,
     content_hash,
@@ -132,7 +132,7 @@ class Gathered:
     notes: list[str]
     usage: Usage
     read: dict[str, str]  # texts by their words, see ``Said``
-    ends: Mapping[str, Ended]  # by the ids of records
+    ends: Mapping[str, SafetyEnd]  # by the ids of records
 
 
 async def context(engine: Engine, wanted: ContextWish, counter: Counter) -> Packet:
@@ -422,9 +422,9 @@ async def _gather(engine: Engine, wanted: ContextWish) -> Gathered:
     )
 
 
-async def _ends(engine: Engine, hits: Sequence[Hit]) -> dict[str, Ended]:
+async def _ends(engine: Engine, hits: Sequence[Hit]) -> dict[str, SafetyEnd]:
     """By their ids: those that ended a safety statement, and the turns in which it was said."""
-    ended: dict[str, Ended] = {}
+    ended: dict[str, SafetyEnd] = {}
     for record in (hit.record for hit in hits):
         if ENDS in record.data and record.type != "turn":
             ended |= await _ended(engine, record, edges_from=True)
@@ -433,7 +433,7 @@ async def _ends(engine: Engine, hits: Sequence[Hit]) -> dict[str, Ended]:
     return ended
 
 
-async def _ended(engine: Engine, record: Record, *, edges_from: bool) -> dict[str, Ended]:
+async def _ended(engine: Engine, record: Record, *, edges_from: bool) -> dict[str, SafetyEnd]:
     """Along the edges that replace something, from a record or to a turn."""
     root = root_of(record.scope)
     for store in engine.stores_of(root):
@@ -443,7 +443,7 @@ async def _ended(engine: Engine, record: Record, *, edges_from: bool) -> dict[st
         pairs = [(record, known)] if edges_from else [(one, [record]) for one in known]
         for ending, others in pairs:
             if slots := ended_by(ending, edges, others):
-                by = Ended(slots=tuple(sorted(slots)), on=ending.at, by=ending.author)
+                by = SafetyEnd(slots=tuple(sorted(slots)), on=ending.at, by=ending.author)
                 return {record.id: by}
     return {}
 

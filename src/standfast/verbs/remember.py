@@ -18,7 +18,7 @@ from standfast.lifecycle.merge import (
     settle,
     with_claim,
 )
-from standfast.lifecycle.safety import is_protected, may_replace, needs_review, noted
+from standfast.lifecycle.safety import is_protected, may_replace, needs_review, with_safety_note
 from standfast.ports import breath
 from standfast.scopes import is_within, root_of
 from standfast.text.normal import fold
@@ -247,7 +247,7 @@ async def _superseding(change: Change, record: Record, old: Record) -> Outcome:
     """What the caller says outright needs no judging. Unlike a change that was noticed, it does
     not begin now unless it says so: without ``valid_from`` the old one was never true."""
     engine, store = change.engine, change.store
-    record = noted(record, Verdict(kind="supersedes", targets=(old,)))
+    record = with_safety_note(record, Verdict(kind="supersedes", targets=(old,)))
     equal = await _equal(change, record)
     new = record if equal is None or equal.id == old.id else equal
     pending = tuple(change.records.values())
@@ -282,7 +282,7 @@ async def _disputing(change: Change, record: Record, old: Record) -> Outcome:
     verdict = Verdict(kind="contradicts", targets=(old,), reason=LESS_TRUSTED)
     if not may_replace(engine, record, old):
         verdict = needs_review(old)
-        record = noted(record, verdict)
+        record = with_safety_note(record, verdict)
     outcome = settle(record, verdict, now=engine.now(), new_id=engine.new_id)
     change.put(*(one for one in outcome.records if one.id != old.id or engine.may_retire(old)))
     change.draw(*outcome.relations)

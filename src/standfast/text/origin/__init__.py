@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from standfast.text.expressions import later
 from standfast.text.normal import one_line
-from standfast.text.origin.composed import (
+from standfast.text.origin.composition import (
     Composition,
     Run,
     TimeSpan,

@@ -20,7 +20,7 @@ from standfast.engine import Engine
 from standfast.errors import Conflict, Invalid
 from standfast.lifecycle.merge import joined_tags, replaced
 from standfast.lifecycle.merge.settlement import STRENGTH
-from standfast.lifecycle.safety import doubted
+from standfast.lifecycle.safety import with_doubt_about
 from standfast.lifecycle.status import archived, drawn_again, settled, superseded
 from standfast.ports import NewId
 from standfast.scopes import root_of
@@ -126,7 +126,7 @@ def rows_of(step: Step, stock: Stock, *, now: datetime, new_id: NewId) -> StepRo
         return StepRows(records=rows, relations=(_edge(stock, kept, record, now),))
     if step.what == "dispute" and _are((record, kept), "active", "disputed"):
         edge = _edge(stock, record, kept, now, "contradicts")
-        both = (doubted(record, kept), doubted(kept, record))
+        both = (with_doubt_about(record, kept), with_doubt_about(kept, record))
         return StepRows(records=both, relations=(edge,))
     if step.what == "merge" and _are((record, kept), "active"):
         rows = (superseded(record, now), joined(kept, record))

@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 from standfast.errors import StandfastError
 from standfast.scopes import is_within, root_of
-from standfast.types import Work
+from standfast.types import Answer, Packet, Work
 from standfast.upkeep.learn.lanes import READER
 from standfast.upkeep.learn.round import LearnRound, has_model, learn_sessions
 from standfast.upkeep.leases import lagging
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from standfast.engine import Engine
     from standfast.ports import Store
+
+A = TypeVar("A", Answer, Packet)
 
 READ_SECONDS = 0.2  # that a read may spend on learning
 MESSAGES_AT_LEAST = 8  # are learned from however slow the machine is
@@ -73,6 +75,11 @@ async def learn_before_read(
     return (
         (f"not learned from yet: {', '.join(left)}; maintenance goes on with it",) if left else ()
     )
+
+
+def with_notes(answer: A, notes: Sequence[str]) -> A:
+    """The answer of a read, with what learning before it left to do."""
+    return replace(answer, notes=(*answer.notes, *notes)) if notes else answer
 
 
 async def _scopes_of(

@@ -20,7 +20,7 @@ BEFORE_MAX = 8  # earlier messages that may say whom a pronoun means
 CONFIDENCE_MAX = 0.5  # of what nobody could put into a statement
 
 
-def traced(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> LearnCandidate:
+def with_origin(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> LearnCandidate:
     """The candidate with the origin of its words, or its message as it was said instead. ``there``
     are the messages that still are. Its text is empty if not even that can be kept."""
     origin = _origin(candidate, turns, there)

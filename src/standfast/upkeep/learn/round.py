@@ -60,7 +60,7 @@ class LearnRound:
     changes: dict[str, str] = field(default_factory=dict)
 
 
-class Pace(Protocol):
+class LearnPace(Protocol):
     """How many messages may be learned from next, for a round that somebody waits for."""
 
     def next_piece(self) -> int: ...
@@ -75,7 +75,7 @@ async def learn_sessions(
     done: LearnRound,
     *,
     everything: bool,
-    pace: Pace | None = None,
+    pace: LearnPace | None = None,
 ) -> None:
     """Learn from what was said in these sessions since the last time; with ``everything`` also
     from what would still wait for more, with a ``pace`` only as much as it allows."""
@@ -109,7 +109,7 @@ async def _learn_session(
     done: LearnRound,
     *,
     everything: bool,
-    pace: Pace | None = None,
+    pace: LearnPace | None = None,
 ) -> None:
     with_model = has_model(engine, store)
 

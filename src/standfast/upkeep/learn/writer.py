@@ -63,7 +63,7 @@ from standfast.upkeep.learn.lanes import (
     Turns,
     giving_way,
 )
-from standfast.upkeep.learn.origins import traced
+from standfast.upkeep.learn.origins import with_origin
 
 TAUGHT = "learned from"
 NOTHING = "nothing to learn"
@@ -153,7 +153,7 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     for number, candidate in enumerate(candidates):
         if not _is_there(draft, candidate.lesson, said):
             continue
-        candidates[number] = candidate = traced(candidate, draft.turns, draft.told_by)
+        candidates[number] = candidate = with_origin(candidate, draft.turns, draft.told_by)
         if not _is_new(draft, candidate):
             continue
         record = await _record(draft, candidate, said)

@@ -19,7 +19,7 @@ from standfast.models.providers.minilm.runtime import (
     batches,
     libraries,
     readable,
-    shared,
+    shared_network,
 )
 from standfast.models.providers.minilm.weights import ModelFiles, load_files
 
@@ -92,7 +92,7 @@ class MiniLmEmbedder:
             if self._network is None:
                 try:
                     libraries()  # before the files: what is missing is said first
-                    self._network = shared(_Network, self._files, self._threads)
+                    self._network = shared_network(_Network, self._files, self._threads)
                 except Incompatible as error:
                     # To a caller of embed() it is all the same: no vectors now, and a reason.
                     raise Unavailable(str(error)) from error

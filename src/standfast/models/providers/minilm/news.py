@@ -19,7 +19,12 @@ import numpy as np
 
 from standfast.errors import Incompatible, Unavailable
 from standfast.models.providers.minilm import box
-from standfast.models.providers.minilm.runtime import LoadedNetwork, batches, readable, shared
+from standfast.models.providers.minilm.runtime import (
+    LoadedNetwork,
+    batches,
+    readable,
+    shared_network,
+)
 from standfast.models.providers.minilm.weights import ModelFiles
 
 TASKS: Final = ("changes", "lasts", "own")
@@ -104,7 +109,7 @@ class BoxedReader:
     def _load(self) -> _News:
         if self._network is None:
             try:
-                self._network = shared(_News, self._files, self._threads)
+                self._network = shared_network(_News, self._files, self._threads)
             except Incompatible as error:
                 raise Unavailable(str(error)) from error
         return self._network

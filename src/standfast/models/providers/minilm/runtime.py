@@ -100,7 +100,7 @@ def _new_loader() -> ThreadPoolExecutor:
 _loader = _new_loader()
 
 
-def shared(kind: type[N], read_files: Callable[[], ModelFiles], threads: int) -> N:
+def shared_network(kind: type[N], read_files: Callable[[], ModelFiles], threads: int) -> N:
     """The network of these files, loaded once in a process for all who use it at the same time,
     and gone with the last of them. One thread loads them all: the GNU allocator keeps what was
     freed for the thread that had it, and each that loads a session would keep the size of one."""
