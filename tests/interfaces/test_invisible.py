@@ -43,7 +43,7 @@ def test_X9_contexts_show_what_is_seen_and_the_store_keeps_what_came(store: str)
     with Memory.open(store, embedder="none", background=False) as memory:
         alone = memory.context(query="home", scope=ANN)
         assert SEEN in alone.text
-        assert {hit.record.text for hit in alone.hits} == {HIDDEN}
+        assert HIDDEN in {hit.record.text for hit in alone.hits}
         memory.observe("p", [HIDDEN], scope=ANN, pending=True)
         for shape in ("openai", "anthropic", "gemini"):
             packet = memory.context(session="chat", query="home", scope=ANN, cite=True, shape=shape)
