@@ -79,7 +79,7 @@ def test_a_whole_conversation_over_http(server: Served, mode: str) -> None:
             await agent.does("procedure_save", name="deploy", steps=["make deploy"])
             assert (await agent.does("procedure_find", query="deploy"))["memories"]
             await agent.does("procedure_used", procedure="deploy", success=True)
-            await agent.does("session_log", session="chat", messages=["Deploy now."])
+            await agent.does("session_log", session="chat", messages=["Hello!"])
             await agent.does("session_log", session="chat", ended=True, outcome="Deployed.")
             changes = (await agent.does("memory_history", id=id_))["changes"]
             assert changes[0]["actor"].startswith("key:")

@@ -54,7 +54,7 @@ async def every_tool(agent: Agent) -> None:
     await agent.does("procedure_save", name="deploy", steps=["make deploy"])
     assert (await agent.does("procedure_find", query="deploy"))["memories"]
     await agent.does("procedure_used", procedure="deploy", success=True)
-    await agent.does("session_log", session="chat", messages=["Deploy now, please."])
+    await agent.does("session_log", session="chat", messages=["Hello!"])
     await agent.does("session_log", session="chat", ended=True, outcome="Deployed.")
     assert (await agent.does("memory_history", id=id_))["changes"]
     assert (await agent.does("memory_review"))["questions"] == []

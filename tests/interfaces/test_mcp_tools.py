@@ -467,6 +467,7 @@ def test_errors_are_told_in_plain_words(tool: str, arguments: dict[str, Any], sa
     play(scenario)
 
 
+@pytest.mark.tracebacks("the log of the server has the crash; its client must not")
 def test_a_crash_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(agent: Agent, memory: AsyncMemory) -> None:
         async def crash(*_: Any, **__: Any) -> None:

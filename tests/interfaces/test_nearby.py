@@ -51,6 +51,7 @@ def store(tmp_path: Path) -> Path:
         memory.remember("Ann lives in Oslo", scope=SCOPE, tags=["home"])
         memory.remember("Ann's boat is called Maud", scope=SCOPE)
         memory.observe("s", ["The boat is at the north pier"], scope=SCOPE)
+        memory.maintain()  # what is learned has one id, whoever is asked
     return file
 
 

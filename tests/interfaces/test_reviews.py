@@ -70,7 +70,11 @@ def test_X9_the_four_decisions(standfast: Run) -> None:
 def test_X9_revoke_shows_what_goes_and_undo_brings_it_back(standfast: Run) -> None:
     fact = keep(standfast, "Acme sells anvils.", "--source", "web")
     planned = standfast("revoke", "--source", "web", "--dry-run").stdout
-    assert planned == f"pending   {fact}  dry run: would be archived\n"
+    assert planned.splitlines() == [
+        f"pending   {fact}  dry run: would be archived",
+        "    Acme sells anvils.",
+        "    by nobody named",
+    ]
     answer = parsed(standfast("revoke", "--source", "web", "--yes", "--json"))
     assert [item["reason"] for item in answer["items"]] == ["archived"]
     assert standfast("recall", "anvils").stdout.startswith("nothing found")

@@ -121,8 +121,8 @@ def log(memory: Memory, id_: str = "chat", scope: str = ANN) -> list[str]:
 
 def everything_in(memory: Memory, scope: str = ANN) -> dict[str, tuple[str, str]]:
     """Every record of a scope, whatever its status: id -> (status, text)."""
-    found = memory.recall("", scope=scope, statuses=EVERY_STATUS, limit=500).hits
-    return {hit.record.id: (hit.record.status, hit.record.text) for hit in found}
+    found = memory.records(scope=scope, statuses=EVERY_STATUS, limit=500).items
+    return {record.id: (record.status, record.text) for record in found}
 
 
 def learning_items(receipt: Receipt) -> list[Any]:

@@ -22,9 +22,11 @@ def test_X10_erase_by_id_takes_everything_derived_along(memory: Memory) -> None:
     memory.observe(
         "chat", [{"role": "user", "content": "My cat is called Tom", "id": "m1"}], scope="user:ann"
     )
-    turn = memory.recall("cat", scope="user:ann").hits[0].record.id
-    receipt = memory.forget(ids=[turn])
-    assert [(item.id, item.status) for item in receipt.items] == [("m1", "erased")]
+    (turn,) = memory.records(scope="user:ann").items
+    assert "Tom" in memory.recall("cat", scope="user:ann", kinds=["semantic"]).hits[0].record.text
+    receipt = memory.forget(ids=[turn.id])
+    assert [item.status for item in receipt.items] == ["erased", "erased"]  # what it taught, too
+    assert receipt.items[0].id == "m1"
     assert texts(memory, "cat Tom", scope="user:ann") == []
 
 

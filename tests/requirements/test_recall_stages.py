@@ -127,11 +127,13 @@ def test_X21_a_request_finds_what_the_person_wants_in_general(memory: Memory) ->
 
 def test_X21_who_asks_for_all_gets_a_spread_over_sessions(memory: Memory) -> None:
     """Eight turns of one talk, and a weaker one of each of four others."""
-    long = [said("user", f"Trip {n}: a sailing trip", "2026-11-01T10:00:00Z") for n in range(8)]
+    long = [
+        said("assistant", f"Trip {n}: a sailing trip", "2026-11-01T10:00:00Z") for n in range(8)
+    ]
     memory.observe("long", long, scope=SCOPE)
     for n in range(4):
         text = f"Trip 1{n}: a sailing trip at sea"
-        memory.observe(f"s{n}", [said("user", text, "2026-10-01T10:00:00Z")], scope=SCOPE)
+        memory.observe(f"s{n}", [said("assistant", text, "2026-10-01T10:00:00Z")], scope=SCOPE)
 
     def sessions(query: str) -> list[str]:
         hits = memory.recall(query, scope=SCOPE, limit=8, threshold=0.0).hits

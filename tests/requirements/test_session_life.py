@@ -186,14 +186,17 @@ def test_L6_a_short_process_learns_before_it_ends(tmp_path: Path) -> None:
     assert [one.text for one in facts] == ["The user lives in Hamburg."]
 
 
-def test_L6_a_process_that_only_reads_learns_nothing_at_the_end(tmp_path: Path) -> None:
+def test_L6_a_process_that_only_reads_learns_what_it_reads_and_no_more(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     with Memory.open(path, embedder="hashing", background=False) as memory:
         memory.observe("chat", ["I live in Hamburg."], scope=ANN)
+        memory.observe("chat", ["I live in Bremen."], scope="user:bob")
     with Memory.open(path, embedder="hashing") as memory:
-        memory.recall("Hamburg", scope=ANN)
+        memory.recall("Bremen", scope="user:bob")
     with Memory.open(path, embedder="hashing", background=False) as memory:
         assert [one for one in memory.records(scope=ANN).items if one.kind == "semantic"] == []
+        (fact,) = memory.records(scope="user:bob", kinds=["semantic"]).items
+    assert "Bremen" in fact.text
 
 
 def test_X3_a_memory_that_is_forgotten_ends_its_thread() -> None:

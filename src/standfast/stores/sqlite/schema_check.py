@@ -11,6 +11,7 @@ from functools import cache
 
 import apsw
 
+from standfast import compat
 from standfast.stores.report import Defect
 from standfast.stores.sqlite.connection import select
 from standfast.stores.sqlite.migrate import schema
@@ -32,7 +33,7 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
     """What is in the schema and not ours, what is changed, and what is missing."""
     found, ours = _objects(db), _expected()
     for one, definition in found.items():
-        if definition in (ours.get(one), _STATISTICS.get(one)):
+        if definition == _STATISTICS.get(one) or _is_ours(definition, ours.get(one)):
             continue
         if one in ours:
             text = f"the {_named(one)} is not as standfast makes it; restore a backup"
@@ -42,6 +43,11 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
     for one in ours.keys() - found.keys():
         text = f"the {_named(one)} is missing; restore a backup"
         yield Defect(part="schema", text=text)
+
+
+def _is_ours(found: tuple[str, str], ours: tuple[str, str] | None) -> bool:
+    """Is it as this version writes it, or as it was written under the project's first name?"""
+    return ours is not None and found[0] == ours[0] and found[1] in compat.forms(ours[1])
 
 
 def _objects(db: apsw.Connection) -> Objects:

@@ -57,6 +57,7 @@ from standfast.upkeep.learn.lanes import (
     LEARNED,
     OPTED_OUT,
     READER,
+    REVOKED,
     UNREAD,
     LearnCandidate,
     Learned,
@@ -353,7 +354,8 @@ def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:
         if is_unread or not taught:
             status: ItemStatus = "failed" if is_unread else "skipped"
             change.tell(message.id, status, reason, record=turn.id if turn else "")
-        if turn is not None and reason != OPTED_OUT:
+        # A revoked turn stays as it is: a mark of ours would keep the revocation from being undone.
+        if turn is not None and reason not in (OPTED_OUT, REVOKED):
             told = TAUGHT if taught and not is_unread else reason
             change.put(replace(turn, data={**turn.data, LEARNED: told}))
     for id_ in draft.taught - {message.id for message in draft.turns.messages}:
