@@ -1,8 +1,9 @@
 """``make release``: what is published, built from the commit alone, twice, and tried as installed.
 
 Into ``dist``: sdist and wheel of standfast and of its model, an SBOM, and the checksums of all.
-What is built is an export of the commit, with the commit's time as its clock, so whoever has the
-commit gets the same bytes.
+What is built is an export of the commit, with the commit's time as its clock, so anyone who has the
+commit gets the same bytes. The trial downloads every pinned dependency into a folder and installs
+the wheels by name from there, with their extras and without an index.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,6 +28,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PINS = "requirements/serve.txt"
+ALL_PINS = "requirements/dev.txt"
+# Extras that are not tried: for development, or not installable beside these pins.
+UNTRIED = frozenset(("bench", "dev", "google-adk", "llama-index", "openai-agents"))
 PARTS = (".", "model")  # folders with a pyproject.toml
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BUILD = """\
@@ -33,9 +38,29 @@ import sys
 from flit_core import buildapi
 print(getattr(buildapi, "build_" + sys.argv[1])(sys.argv[2]))
 """
+# What each extra must be able to import.
+MODULES = {
+    "anthropic": "standfast.adapters.anthropic",
+    "client": "standfast.interfaces.client",
+    "encrypt": "pyrage",
+    "langgraph": "standfast.adapters.langgraph",
+    "llm": "standfast.models.providers.llm.wire",
+    "local": "onnxruntime",
+    "oidc": "jwt",
+    "postgres": "standfast.stores.postgres.store",
+    "proxy": "standfast.adapters.proxy.server",
+    "pydantic-ai": "standfast.adapters.pydantic_ai",
+    "redis": "standfast.stores.redis.store",
+    "server": "standfast.interfaces.http",
+    "slack": "standfast.interfaces.slack.bot",
+    "surreal": "standfast.stores.surreal.store",
+}
 SMOKE = """\
-import standfast, tempfile, pathlib
+import importlib, pathlib, sys, tempfile
+import standfast
 from standfast import Memory
+for module in sys.argv[1:]:
+    importlib.import_module(module)
 from standfast.models.providers.minilm import box
 assert box.status().ready, box.status().detail
 with tempfile.TemporaryDirectory() as folder:
@@ -144,16 +169,74 @@ def interpreters() -> Iterator[tuple[str, str]]:
             yield version, command
 
 
-def tried(command: str, wheels: list[Path], pins: Path, folder: Path) -> str:
-    """Installed in an empty environment, with the pinned dependencies; what it says of itself."""
-    subprocess.run([command, "-m", "venv", str(folder)], check=True)
-    python = str(folder / "bin" / "python")
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(pins)], check=True)
-    subprocess.run([*pip, "--no-deps", *map(str, wheels)], check=True)
-    environ = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "HOME": str(folder)}
+def normal(requirement: str) -> str:
+    """The name in a requirement, as the pins spell it."""
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    if found is None:
+        raise SystemExit(f"not a requirement: {requirement}")
+    return re.sub(r"[-_.]+", "-", found.group()).lower()
+
+
+def requirements(tree: Path) -> dict[str, list[str]]:
+    """What the package needs without an extra (under ""), and with each extra that is tried."""
+    project = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    return {
+        "": project["dependencies"],
+        **{extra: extras[extra] for extra in sorted(extras.keys() - UNTRIED)},
+    }
+
+
+def needed(pins: str, names: set[str]) -> str:
+    """The pins of these packages and of all that they need, by what ``# via`` says."""
+    blocks = [
+        (normal(block), block)
+        for block in re.split(r"^(?=[a-z0-9])", pins, flags=re.MULTILINE)
+        if block[:1].isalnum()
+    ]
+    missing = names - {name for name, _ in blocks}
+    if missing:
+        raise SystemExit(f"{ALL_PINS} does not pin {', '.join(sorted(missing))}: make pins")
+    above = [
+        (name, set(re.findall(r"^ +#(?: via)? +([a-z0-9._-]+)", block, re.MULTILINE)))
+        for name, block in blocks  # one name may have a block for each range of Pythons
+    ]
+    found = set(names)
+    while more := {name for name, parents in above if parents & found} - found:
+        found |= more
+    return "".join(block for name, block in blocks if name in found)
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
+
+
+def tried(command: str, wheels: list[Path], tree: Path, folder: Path) -> str:
+    """Installed by name, with the extras, from a folder and no index; what it says of itself."""
+    asked = requirements(tree)
+    names = {normal(requirement) for part in asked.values() for requirement in part}
+    pins, links = folder / "pins.txt", folder / "wheels"
+    links.mkdir(parents=True)
+    pins.write_text(needed((tree / ALL_PINS).read_text("utf-8"), names), "utf-8")
+    for wheel in wheels:
+        shutil.copy(wheel, links)
+    run(command, "-m", "venv", str(folder / "environment"))
+    python = str(folder / "environment" / "bin" / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    run(*pip, "wheel", "--no-deps", "--require-hashes", "-r", str(pins), "-w", str(links))
+    extras = [extra for extra in asked if extra]
+    wanted = [f"standfast[{','.join(extras)}]", "standfast-model"]
+    run(*pip, "install", "--no-index", "--find-links", str(links), *wanted)
+    environ = {"PATH": f"{Path(python).parent}:/usr/bin:/bin", "HOME": str(folder)}
     said = subprocess.run(
-        [python, "-c", SMOKE], cwd=folder, env=environ, capture_output=True, text=True, check=False
+        [python, "-c", SMOKE, *(MODULES[extra] for extra in extras)],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if said.returncode:
         raise SystemExit(f"{command}: the wheel does not work:\n{said.stderr}")
@@ -198,8 +281,11 @@ def main() -> int:
         wheels = [file for file in files if file.suffix == ".whl"]
         there = dict(interpreters())
         for version, command in there.items():
-            said = tried(command, wheels, tree / PINS, scratch / f"python{version}")
-            print(f"Python {version}: installed in an empty environment, finds by meaning, {said}")
+            said = tried(command, wheels, tree, scratch / f"python{version}")
+            print(
+                f"Python {version}: installed with all extras from a folder, without an index; "
+                f"finds by meaning, {said}"
+            )
         for version in sorted(set(PYTHONS) - there.keys()):
             print(f"Python {version}: not here, not tried")
     return 0

@@ -80,3 +80,13 @@ class Incompatible(StandfastError):
     """The file, library or vector space does not fit this program."""
 
     exit_code = 7
+
+
+def install_command(extra: str) -> str:
+    """How to get an extra, or ``model``. From a clone or built wheels: no index has this project.
+
+    Nothing else spells such a line. An index may hold another project under this name."""
+    clone, wheel = f"'.[{extra}]'", f"'standfast[{extra}]'"
+    if extra == "model":
+        clone, wheel = "./model", "standfast-model"
+    return f"pip install {clone} in a clone, or with wheels: pip install --find-links dist {wheel}"

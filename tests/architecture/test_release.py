@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 import tarfile
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from flit_core.wheel import make_wheel_in
 
 import standfast
 from scripts import release
@@ -53,6 +57,108 @@ def test_the_bill_of_materials_of_today_can_be_written() -> None:
     pins = (PROJECT / release.PINS).read_text("utf-8")
     names = {one["name"] for one in release.sbom(pins, "0", EPOCH)["components"]}
     assert {"numpy", "fastapi", "apsw-sqlite3mc"} <= names
+
+
+CHAIN = """\
+alpha==1 \\
+    --hash=sha256:{a}
+    # via
+    #   beta
+    #   tool
+beta==2 ; python_full_version < '3.12' \\
+    --hash=sha256:{a}
+    # via
+    #   standfast (pyproject.toml)
+beta==3 ; python_full_version >= '3.12' \\
+    --hash=sha256:{a}
+    # via
+    #   standfast (pyproject.toml)
+gamma==3 \\
+    --hash=sha256:{a}
+    # via alpha
+tool==4 \\
+    --hash=sha256:{a}
+    # via standfast (pyproject.toml)
+""".format(a="a" * 64)
+
+
+def test_the_trial_takes_what_is_needed_and_all_below_it() -> None:
+    pins = release.needed(CHAIN, {"beta"})
+    assert [line.split("==")[0] for line in pins.splitlines() if "==" in line] == [
+        "alpha",
+        "beta",
+        "beta",
+        "gamma",
+    ]
+    assert pins.count("--hash=sha256:") == 4
+    with pytest.raises(SystemExit, match=r"dev.txt does not pin delta: make pins"):
+        release.needed(CHAIN, {"delta"})
+
+
+def test_every_extra_is_tried_or_said_to_be_untried() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = release.requirements(PROJECT)
+    assert asked.keys() - {""} == release.MODULES.keys()
+    assert project["optional-dependencies"].keys() == release.MODULES.keys() | release.UNTRIED
+    assert "apsw-sqlite3mc" in {release.normal(one) for one in asked[""]}
+    page = (PROJECT / "docs" / "howto" / "release.md").read_text("utf-8")
+    assert [extra for extra in release.UNTRIED if f"`{extra}`" not in page] == []
+
+
+def _metadata_wheel(folder: Path, name: str) -> Path:
+    """A wheel with nothing in it but what an installed package says of itself."""
+    known = metadata.distribution(name)
+    stem = f"{release.normal(name).replace('-', '_')}-{known.version}"
+    path = folder / f"{stem}-py3-none-any.whl"
+    with ZipFile(path, "w") as packed:
+        packed.writestr(f"{stem}.dist-info/METADATA", known.read_text("METADATA") or "")
+        packed.writestr(
+            f"{stem}.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        packed.writestr(f"{stem}.dist-info/RECORD", "")
+    return path
+
+
+def _addresses(wheel: Path) -> list[str]:
+    """Lines of its metadata that name one. What comes after an empty line is the README."""
+    with ZipFile(wheel) as packed:
+        names = [name for name in packed.namelist() if ".dist-info/" in name]
+        texts = {name: packed.read(name).decode() for name in names if "LICENSE" not in name}
+    assert {Path(name).name for name in texts} >= {"METADATA", "WHEEL", "RECORD"}
+    heads = [text.split("\n\n")[0] for text in texts.values()]
+    return [line for head in heads for line in head.splitlines() if "://" in line]
+
+
+def _resolved(folder: Path, *wanted: str) -> subprocess.CompletedProcess[str]:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
+    options = ["--dry-run", "--ignore-installed", "--no-index", "--find-links", str(folder)]
+    return subprocess.run([*pip, *options, *wanted], capture_output=True, text=True, check=False)
+
+
+def test_a_release_installs_from_a_folder_with_all_extras_and_no_index(tmp_path: Path) -> None:
+    """By name, as a person would. The dependencies are stand-ins of the pinned versions with their
+    real requirements; `make release` downloads and installs the real ones."""
+    for part in release.PARTS:
+        built = make_wheel_in(PROJECT / part / "pyproject.toml", tmp_path).file
+        assert _addresses(built) == [], "the metadata of a wheel names no host"
+    asked = release.requirements(PROJECT)
+    names = {release.normal(one) for part in asked.values() for one in part}
+    pins = release.needed((PROJECT / release.ALL_PINS).read_text("utf-8"), names)
+    here = {release.normal(one.metadata["Name"]) for one in metadata.distributions()}
+    pinned = {release.normal(line) for line in pins.splitlines() if "==" in line}
+    links = {name: _metadata_wheel(tmp_path, name) for name in sorted(pinned & here)}
+    assert {"numpy", "uvicorn", "redis", "surrealdb", "psycopg-binary"} <= links.keys()
+
+    everything = f"standfast[{','.join(extra for extra in asked if extra)}]"
+    done = _resolved(tmp_path, everything, "standfast-model")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()[-1]
+    assert f"standfast-{standfast.__version__}" in said
+    assert "standfast-model-" in said.replace("_", "-")
+
+    links["uvicorn"].unlink()
+    assert "uvicorn" in _resolved(tmp_path, "standfast[server]").stderr
 
 
 @pytest.mark.proof

@@ -254,9 +254,7 @@ def test_no_more_than_four_calls_at_once() -> None:
 # All of it, over HTTP
 
 
-@pytest.mark.skipif(
-    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install standfast[llm]"
-)
+@pytest.mark.skipif(find_spec("pydantic_ai") is None, reason="the extra is missing: standfast[llm]")
 def test_settings_open_careful_models_that_recover() -> None:
     schema = {"type": "object", "properties": {"summary": {"type": "string"}}}
     prompt = Prompt(operation="summarize", system="s", user="tea at noon", schema=schema)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from standfast.errors import Invalid, StandfastError, Unavailable
+from standfast.errors import Invalid, StandfastError, Unavailable, install_command
 from standfast.models.providers.embedding import (
     RemoteEmbedder,
     name_by_provider,
@@ -26,7 +26,7 @@ from standfast.testing import scripted
 from standfast.testing.scripted import Behaviour, ScriptedAnswer, ScriptedServer, embeds
 
 needs_llm = pytest.mark.skipif(
-    find_spec("httpx2") is None, reason="the extra is missing: pip install standfast[llm]"
+    find_spec("httpx2") is None, reason="the extra is missing: standfast[llm]"
 )
 
 KEY = "plainly-secret-4711-0815"  # nothing that looks like a key: only knowing it removes it
@@ -430,7 +430,7 @@ def test_X1_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         if module.endswith((".request", ".limited")):
             monkeypatch.delitem(sys.modules, module)
     error = failure(RemoteEmbedder(target_of("ollama:nomic-embed-text")))
-    assert "pip install standfast[llm]" in str(error)
+    assert install_command("llm") in str(error)
 
 
 @needs_llm

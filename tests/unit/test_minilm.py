@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Sequence
 from hashlib import sha256
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from standfast.errors import Invalid, Unavailable
+from standfast.errors import Invalid, Unavailable, install_command
 from standfast.models.providers.minilm import model, runtime, weights
 from standfast.models.providers.minilm.model import MiniLmEmbedder
 from standfast.models.providers.minilm.runtime import batches
@@ -74,7 +75,7 @@ def test_a_missing_package_says_what_to_install(
     package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(Unavailable, match=r"pip install standfast\[local\]"):
+    with pytest.raises(Unavailable, match=re.escape(install_command("local"))):
         embedded(MiniLmEmbedder(tmp_path), ["tea"])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from standfast.errors import Invalid, StandfastError, Unavailable
+from standfast.errors import Invalid, StandfastError, Unavailable, install_command
 from standfast.models.providers.llm import ProviderModel, place_of
 from standfast.models.providers.llm.answers import MisfitError, fit, read_json
 from standfast.models.providers.llm.prices import known_price
@@ -23,7 +23,7 @@ from standfast.testing.scripted import Behaviour, ScriptedAnswer, ScriptedQuesti
 from standfast.wiring.models import open_model
 
 needs_llm = pytest.mark.skipif(
-    find_spec("pydantic_ai") is None, reason="the extra is missing: pip install standfast[llm]"
+    find_spec("pydantic_ai") is None, reason="the extra is missing: standfast[llm]"
 )
 
 KEY = "plainly-secret-4711-0815"  # nothing that looks like a key: only knowing it removes it
@@ -287,7 +287,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     error = failure(ProviderModel(place_of("openai:gpt-4o-mini"), key=KEY))
     assert isinstance(error, Unavailable)
     assert error.lasting
-    assert "pip install standfast[llm]" in str(error)
+    assert install_command("llm") in str(error)
 
 
 def test_a_missing_key_is_named() -> None:

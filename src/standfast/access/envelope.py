@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from standfast.access.spool import private_spool
-from standfast.errors import Denied, Incompatible, Invalid, NotFound, Unavailable
+from standfast.errors import Denied, Incompatible, Invalid, NotFound, Unavailable, install_command
 
 
 @contextmanager
@@ -83,7 +83,5 @@ def _age() -> Any:
     try:
         import pyrage
     except ImportError:
-        raise Incompatible(
-            "encrypted exports need the extra encrypt: pip install 'standfast[encrypt]'"
-        ) from None
+        raise Incompatible(f"encrypted exports need pyrage: {install_command('encrypt')}") from None
     return pyrage

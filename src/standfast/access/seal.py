@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from standfast import compat
-from standfast.errors import Incompatible, Invalid
+from standfast.errors import Incompatible, Invalid, install_command
 
 PREFIX = compat.SIGNATURE_PREFIX
 
@@ -62,6 +62,6 @@ def _library() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ModuleNotFoundError:
         raise Incompatible(
-            "signed exports need cryptography: pip install 'standfast[encrypt]'"
+            f"signed exports need cryptography: {install_command('encrypt')}"
         ) from None
     return ed25519, serialization

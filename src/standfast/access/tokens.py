@@ -25,7 +25,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from standfast.access.keys import TOKEN, UNKNOWN, Key
 from standfast.access.rights import rights_in
 from standfast.engine import Engine
-from standfast.errors import Denied, Incompatible, Invalid
+from standfast.errors import Denied, Incompatible, Invalid, install_command
 from standfast.scopes import make_scope
 from standfast.settings import Settings
 from standfast.text.inputs import one_of
@@ -161,7 +161,7 @@ def tokens_from(settings: Settings) -> Tokens | None:
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: F401
     except ModuleNotFoundError:
         raise Incompatible(
-            "STANDFAST_OIDC_ISSUER needs PyJWT: pip install 'standfast[oidc]'"
+            f"STANDFAST_OIDC_ISSUER needs PyJWT: {install_command('oidc')}"
         ) from None
     for name in ("oidc_audience", "oidc_jwks"):
         if not getattr(settings, name):

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from standfast import compat
-from standfast.errors import Incompatible, Invalid, NotFound, Unavailable
+from standfast.errors import Incompatible, Invalid, NotFound, Unavailable, install_command
 from standfast.settings import PREFIX
 
 VARIABLE = f"{PREFIX}KEY_FILE"
@@ -79,6 +79,4 @@ def _need_cryptography() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError:
-        raise Incompatible(
-            "encryption needs the extra encrypt: pip install 'standfast[encrypt]'"
-        ) from None
+        raise Incompatible(f"encryption needs cryptography: {install_command('encrypt')}") from None

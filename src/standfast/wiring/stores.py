@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
 
-from standfast.errors import Incompatible, Invalid
+from standfast.errors import Incompatible, Invalid, install_command
 from standfast.ports import Store
 
 GROUP = "standfast.stores"
@@ -113,10 +113,9 @@ def factory_of(scheme: str) -> Factory:
         for part in name.strip().split("."):
             found = getattr(found, part)
     except ModuleNotFoundError as error:
-        package = f'"standfast[{EXTRAS[scheme]}]"' if scheme in EXTRAS else error.name
+        how = install_command(EXTRAS[scheme]) if scheme in EXTRAS else f"pip install {error.name}"
         raise Incompatible(
-            f"the {scheme} store needs {error.name}, which is not installed; "
-            f"run: pip install {package}"
+            f"the {scheme} store needs {error.name}, which is not installed; run: {how}"
         ) from error
     except AttributeError as error:
         raise Incompatible(f"the {scheme} store cannot be opened: {place}: {error}") from error

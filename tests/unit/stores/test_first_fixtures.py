@@ -154,6 +154,15 @@ def test_it_opens(store: tuple[str, Ask]) -> None:
     ask(work)
 
 
+def test_its_schema_is_sound(store: tuple[str, Ask]) -> None:
+    async def defects(memory: AsyncMemory) -> str:
+        check = getattr(memory.engine.store, "check_schema", None)
+        return await check() if check is not None else ""
+
+    name, ask = store
+    assert ask(defects) == "", name
+
+
 def test_what_was_forgotten_stays_so(store: tuple[str, Ask], tmp_path: Path) -> None:
     """Neither a message that is sent again nor an export from before brings it back."""
     _, ask = store

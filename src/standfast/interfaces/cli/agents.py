@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from standfast.errors import Incompatible
+from standfast.errors import Incompatible, install_command
 from standfast.interfaces.cli import loading
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def mcp(arguments: argparse.Namespace) -> int:
             from standfast.interfaces.mcp import stdio
     except ModuleNotFoundError as error:
         raise Incompatible(
-            f"`standfast mcp` needs the extra server ({error.name} is missing): "
-            "pip install 'standfast[server]'"
+            f"`standfast mcp` needs {error.name}: {install_command('server')}"
         ) from None
     from standfast.access.rights import rights_in
     from standfast.memory.arguments import parse_scope
@@ -57,8 +56,7 @@ def proxy(arguments: argparse.Namespace) -> int:
             from standfast.adapters.proxy.server import run_proxy
     except ModuleNotFoundError as error:
         raise Incompatible(
-            f"`standfast proxy` needs the extra proxy ({error.name} is missing): "
-            "pip install 'standfast[proxy]'"
+            f"`standfast proxy` needs {error.name}: {install_command('proxy')}"
         ) from None
     from standfast.memory import AsyncMemory
     from standfast.memory.arguments import parse_scope
@@ -88,8 +86,7 @@ def slack(arguments: argparse.Namespace) -> int:
             from standfast.interfaces.slack import bot
     except ModuleNotFoundError as error:
         raise Incompatible(
-            f"`standfast slack` needs the extra slack ({error.name} is missing): "
-            "pip install 'standfast[slack]'"
+            f"`standfast slack` needs {error.name}: {install_command('slack')}"
         ) from None
     from standfast.memory import AsyncMemory
 

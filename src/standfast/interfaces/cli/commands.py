@@ -7,7 +7,7 @@ import socket
 import sys
 from urllib.parse import urlsplit
 
-from standfast.errors import Incompatible
+from standfast.errors import Incompatible, install_command
 from standfast.interfaces.cli import loading
 from standfast.interfaces.cli.output import print_json
 
@@ -17,9 +17,7 @@ def serve(arguments: argparse.Namespace) -> int:
         with loading():
             from standfast.interfaces.http import serve
     except ImportError as error:
-        raise Incompatible(
-            f"the server needs {error.name}: pip install 'standfast[server]'"
-        ) from None
+        raise Incompatible(f"the server needs {error.name}: {install_command('server')}") from None
     serve(
         store=arguments.store,
         profile=arguments.profile,
@@ -39,9 +37,7 @@ def console(arguments: argparse.Namespace) -> int:
         from standfast.interfaces.http.first_start import console_link
         from standfast.interfaces.http.serve import address_of
     except ImportError as error:
-        raise Incompatible(
-            f"the console needs {error.name}: pip install 'standfast[server]'"
-        ) from None
+        raise Incompatible(f"the console needs {error.name}: {install_command('server')}") from None
     from standfast.wiring import read_settings
 
     port = None if arguments.port is None else str(arguments.port)

@@ -17,14 +17,14 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from standfast.errors import Incompatible, Invalid, StandfastError, Unavailable
+from standfast.errors import Incompatible, Invalid, StandfastError, Unavailable, install_command
 from standfast.interfaces.client.failures import error_of
 
 try:
     import httpx2
 except ModuleNotFoundError:
     raise Incompatible(
-        "connecting to a server needs the extra client: pip install 'standfast[client]'"
+        f"connecting to a server needs httpx2: {install_command('client')}"
     ) from None
 
 SECONDS = 60.0

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from importlib import import_module
 
-from standfast.errors import Unavailable
+from standfast.errors import Unavailable, install_command
 from standfast.models.providers.embedding.dialects import dialect_of
 from standfast.models.providers.embedding.names import Target
 from standfast.models.providers.llm.names import Place
@@ -138,7 +138,6 @@ def _load_library() -> None:
         import_module("standfast.models.providers.embedding.request")
     except ImportError as error:
         raise Unavailable(
-            f"embedding services need an extra: pip install standfast[llm] "
-            f"({error.name} is missing)",
+            f"embedding services need {error.name}: {install_command('llm')}",
             lasting=True,
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from standfast.errors import Unavailable
+from standfast.errors import Unavailable, install_command
 from standfast.models.providers.llm.answers import MisfitError, fit, read_json, storable
 from standfast.models.providers.llm.names import Place
 from standfast.ports import AnswerError, Prompt, Reply
@@ -106,6 +106,6 @@ def _load_library(provider: str) -> None:
         wire.load(provider)
     except ImportError as error:
         raise Unavailable(
-            f"language models need an extra: pip install standfast[llm] ({error.name} is missing)",
+            f"language models need {error.name}: {install_command('llm')}",
             lasting=True,
         ) from None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from standfast.errors import StandfastError
+from standfast.errors import StandfastError, install_command
 from standfast.models.providers.minilm.weights import INSTALL, ModelFiles, Status, verified
 
 NAME = "recall-1"
@@ -26,7 +26,7 @@ SHA256: Mapping[str, str] = {
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
 
-GET = "pip install standfast-model"
+GET = install_command("model")
 _DAMAGED = f"is damaged or changed; {GET}"
 # Of a clone that is used without installing its packages: beside src/.
 _CHECKOUT = Path(__file__).resolve().parents[5] / "model" / PACKAGE

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from standfast.errors import Incompatible, StandfastError, Unavailable
+from standfast.errors import Incompatible, StandfastError, Unavailable, install_command
 from standfast.models.providers.minilm import sources
 from standfast.models.providers.minilm.sources import MODEL, TOKENIZER, Progress
 from standfast.types.frozen import frozen
@@ -27,7 +27,7 @@ FORMAT = 1
 CONVERTER = 1
 
 PULL = "run `standfast model pull minilm`"
-INSTALL = "pip install standfast[local]"
+INSTALL = install_command("local")
 
 SHA256: Mapping[str, str] = {
     MODEL: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
