@@ -2,8 +2,8 @@
 
 A tombstone is a keyed hash of a message or a text. It stops derivation, import and replay from
 bringing back what was erased. It says nothing about anything stated after the erasure: who tells
-us again, wants it known again. The key is random per root, so equal texts of two tenants leave
-different traces.
+us again, wants it known again; nor about what another author said in the same words. The key is
+random per root, so equal texts of two tenants leave different traces.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from standfast import compat
 from standfast.changes import slices
@@ -40,6 +41,7 @@ from standfast.types import (
 from standfast.types.frozen import frozen
 
 NAMESPACE = compat.TOMBSTONES
+EVERYBODY = ""  # in place of the mark of an author: whoever said it
 FORGOTTEN_AT = compat.FORGOTTEN_CELLS
 EXPORTS = compat.EXPORTED_CELLS
 BACKUPS = compat.BACKUP_CELLS
@@ -67,7 +69,7 @@ class Tombstones:
     # Was it forgotten?
 
     async def messages(self, messages: Sequence[Message]) -> set[MessageKey]:
-        """The very message, or the same text said no later than the erasure."""
+        """The very message, or the same text said by the same author no later than the erasure."""
         by_id = {key_of(m): self.message_mark(key_of(m)) for m in messages}
         by_text = {key_of(m): self.text_mark(m.scope, searchable_text(m)) for m in messages}
         stones = await self.of_marks(
@@ -77,7 +79,7 @@ class Tombstones:
             key_of(message)
             for message in messages
             if by_id[key_of(message)] in stones
-            or _covers(stones.get(by_text[key_of(message)]), message.at)
+            or self._covers(stones.get(by_text[key_of(message)]), message.at, message.author)
         }
 
     async def records(self, records: Sequence[Record]) -> set[str]:
@@ -91,7 +93,7 @@ class Tombstones:
         return {
             record.id
             for record in records
-            if _covers(stones.get(marks[record.id]), record.learned_at)
+            if self._covers(stones.get(marks[record.id]), record.learned_at, record.author)
             or any(mark in stones for mark in made_of[record.id])
         }
 
@@ -106,16 +108,26 @@ class Tombstones:
         stones = await self.of_marks([mark for some in marks.values() for mark in some])
         return {id_ for id_, some in marks.items() if any(mark in stones for mark in some)}
 
-    async def covers(self, scope: str, text: str, said: datetime) -> bool:
-        """Was this text forgotten in this scope, and not said again since?"""
+    async def covers(self, scope: str, text: str, said: datetime, author: str = "") -> bool:
+        """Was this text of this author, or of anybody, forgotten in this scope, and not said again
+        since?"""
         mark = self.text_mark(scope, text)
-        return _covers((await self.of_marks([mark], (scope,))).get(mark), said)
+        return self._covers((await self.of_marks([mark], (scope,))).get(mark), said, author)
+
+    def _covers(self, stone: Item | None, moment: datetime, author: str) -> bool:
+        if stone is None:
+            return False
+        times = _times_of(stone)
+        if author:
+            concerned = {EVERYBODY, self.author_mark(author)}
+            times = {mark: time for mark, time in times.items() if mark in concerned}
+        return any(moment <= time for time in times.values())
 
     async def erased_at(self, scope: str, hashes: Iterable[str]) -> dict[str, datetime]:
         """When texts with these hashes were forgotten in this scope, if they were."""
         marks = {_mark(self.key, "text", scope, hashed): hashed for hashed in hashes}
         stones = await self.of_marks(marks, (scope,))
-        return {marks[mark]: _time_of(stone) for mark, stone in stones.items()}
+        return {marks[mark]: max(_times_of(stone).values()) for mark, stone in stones.items()}
 
     # Marks
 
@@ -125,6 +137,9 @@ class Tombstones:
 
     def text_mark(self, scope: str, text: str) -> str:
         return _mark(self.key, "text", scope, text_hash(text))
+
+    def author_mark(self, author: str) -> str:
+        return _mark(self.key, "author", author) if author else EVERYBODY
 
     def _lineage_marks(self, record: Record) -> list[str]:
         if not record.session:
@@ -157,21 +172,34 @@ async def stones_for(
         key = secret_key(secret.value)
         stones = Tombstones(store=engine.store, root=root, key=key, now=engine.now())
     marks: dict[str, str] = {}
+    authors: dict[str, set[str]] = {}
     for record in records:
         await breath()
-        marks[stones.text_mark(record.scope, record.text)] = record.scope
+        mark = stones.text_mark(record.scope, record.text)
+        marks[mark] = record.scope
+        authors.setdefault(mark, set()).add(stones.author_mark(record.author))
     for key_, message in messages.items():
         await breath()
         marks[stones.message_mark(key_)] = message.scope
-        marks[stones.text_mark(message.scope, searchable_text(message))] = message.scope
+        mark = stones.text_mark(message.scope, searchable_text(message))
+        marks[mark] = message.scope
+        authors.setdefault(mark, set()).add(stones.author_mark(message.author))
     known = {} if made else await stones.of_marks(marks, set(marks.values()))
     now = stones.now.isoformat()
     return made + [
-        replace(known[mark], value=now)
-        if mark in known
-        else Item(scope=scope, namespace=NAMESPACE, key=mark, value=now)
+        replace(
+            known.get(mark, Item(scope=scope, namespace=NAMESPACE, key=mark, value=None)),
+            value=_value_of(known.get(mark), authors.get(mark, {EVERYBODY}), now),
+        )
         for mark, scope in marks.items()
     ]
+
+
+def _value_of(known: Item | None, authors: Collection[str], now: str) -> Any:
+    """The time, or the times by author; just the time where it was nobody's in particular."""
+    before = {mark: time.isoformat() for mark, time in _times_of(known).items()} if known else {}
+    times = {**before, **dict.fromkeys(authors, now)}
+    return now if EVERYBODY in authors else times
 
 
 @dataclass(slots=True, kw_only=True)
@@ -227,14 +255,18 @@ def _mark(key: bytes, *parts: str) -> str:
     return hmac.new(key, "\0".join(parts).encode(), hashlib.sha256).hexdigest()
 
 
-def _covers(stone: Item | None, moment: datetime) -> bool:
-    return stone is not None and moment <= _time_of(stone)
+def _times_of(stone: Item) -> dict[str, datetime]:
+    """When it was erased, by the mark of whose words it was. A stone whose time cannot be read
+    stands for ever."""
+    value = (
+        stone.value if isinstance(stone.value, dict) and stone.value else {EVERYBODY: stone.value}
+    )
+    return {mark: _time_of(time) for mark, time in value.items()}
 
 
-def _time_of(stone: Item) -> datetime:
-    """A stone whose time cannot be read stands for ever."""
+def _time_of(value: object) -> datetime:
     try:
-        return datetime.fromisoformat(stone.value)
+        return datetime.fromisoformat(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return datetime.max.replace(tzinfo=UTC)
 

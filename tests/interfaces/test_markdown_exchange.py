@@ -185,6 +185,30 @@ def test_B5_a_changed_fact_does_not_overrule_who_is_trusted_more(desk: Desk) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda memory: memory.replace("is allergic", "is not allergic"),
+        lambda memory: "\n".join(line for line in memory.split("\n") if "allergic" not in line),
+        lambda memory: f"{memory}\n- Ann is not allergic to nuts",
+    ],
+    ids=["changed", "dropped", "denied"],
+)
+@pytest.mark.parametrize("source", ["assistant", "user"])
+def test_X6_a_model_ends_no_safety_statement(
+    desk: Desk, source: str, change: Callable[[str], str]
+) -> None:
+    (old, *_) = desk.remember("Ann is allergic to nuts", *FACTS, source=source)
+    desk.chat(51, says={2: "Ann is not allergic to nuts."})
+    receipt = desk.sync(model=answering("Ann is not allergic to nuts.", change))
+    with desk.open() as memory:
+        assert memory.get([old])[0].status == "active"
+        found = memory.records(scope=SCOPE, statuses=["active", "disputed"], limit=100).items
+        denials = [one for one in found if one.text == "Ann is not allergic to nuts"]
+        assert {(one.status, one.durability) for one in denials} <= {("disputed", "standard")}
+    assert any("safety statement" in item.reason for item in receipt.items)
+
+
 def test_B5_dropping_up_to_a_third_archives(desk: Desk) -> None:
     desk.remember(*FACTS)
     desk.chat(51, says=TALK)

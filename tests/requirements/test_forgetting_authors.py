@@ -389,3 +389,57 @@ def test_X10_texts_of_a_dry_run_are_not_kept_for_a_repeated_request(
 
     inner = memory._memory
     assert memory._loop.run(both()) == ["Ann hides the silver"] * 2
+
+
+# The same words of two authors
+
+OFFICE = "Our office is in Porto."
+
+
+def offices(memory: Memory) -> list[tuple[str, str]]:
+    listed = memory.records(scope=TEAM, kinds=["semantic"]).items
+    return [(one.author, one.text) for one in listed if one.type != "turn"]
+
+
+def say_office(memory: Memory, author: str, session: str) -> None:
+    said = {"role": "user", "author": author, "content": OFFICE}
+    memory.observe(session, [said], scope=TEAM)
+
+
+@pytest.mark.parametrize("sessions", [("day", "day"), ("monday", "tuesday")])
+@pytest.mark.parametrize("learned", [True, False])
+def test_X10_who_said_it_in_the_same_words_keeps_it(
+    memory: Memory, clock: MovableClock, sessions: tuple[str, str], learned: bool
+) -> None:
+    for author, session in zip(("ann", "ben"), sessions, strict=True):
+        say_office(memory, author, session)
+        if learned:
+            memory.maintain()
+        clock.forward(minutes=1)
+    memory.forget(scope=TEAM, author="ann")
+    memory.maintain()
+    assert offices(memory) == [("ben", "The office is in Porto.")]
+    [record] = memory.records(scope=TEAM, kinds=["semantic"]).items
+    [said] = memory.messages(sessions[1], scope=TEAM).items
+    assert record.lineage == (said.id,)
+    assert (record.session, said.author) == (sessions[1], "ben")
+    memory.forget(scope=TEAM, author="ben")
+    memory.maintain()
+    assert offices(memory) == []
+    assert not held(memory)
+
+
+def test_X10_the_same_words_of_the_same_author_do_not_come_back(
+    memory: Memory, clock: MovableClock
+) -> None:
+    """Neither as a message that comes late, nor in an import."""
+    earlier = clock()
+    clock.forward(minutes=1)
+    say_office(memory, "ann", "day")
+    memory.maintain()
+    memory.forget(scope=TEAM, author="ann")
+    for author in ("ann", "ben"):
+        late = {"role": "user", "author": author, "content": OFFICE, "at": earlier.isoformat()}
+        memory.observe(f"late-{author}", [late], scope=TEAM)
+    memory.maintain()
+    assert offices(memory) == [("ben", "The office is in Porto.")]

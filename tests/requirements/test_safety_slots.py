@@ -214,6 +214,67 @@ def test_X6_what_somebody_else_says_needs_review(memory: Memory, slot: str, role
         assert len(memory.review(scope=ORG)) == 1
 
 
+@pytest.mark.parametrize(
+    ("asserted", "changed"),
+    [
+        ("My emergency contact is Bob.", "Ann's emergency contact is Carl now."),
+        ("My emergency contact is Bob.", "The emergency contact is Carl now."),
+        ("I take warfarin every morning.", "Ann stopped taking warfarin."),
+        ("I take 5 mg of warfarin daily.", "Ann takes 10 mg of warfarin daily now."),
+    ],
+)
+@pytest.mark.parametrize("way", ["observed", "remembered"])
+def test_X6_what_another_person_changes_needs_review(
+    memory: Memory, asserted: str, changed: str, way: str
+) -> None:
+    say(memory, asserted, scope=ORG)
+    [first] = with_status(memory, "active", ORG)
+    if way == "observed":
+        say(memory, changed, by="Ben", scope=ORG)
+    else:
+        memory.remember(changed, scope=ORG, author="Ben")
+    assert with_status(memory, "active", ORG) == [first]
+    assert len(with_status(memory, "disputed", ORG)) == 1
+    assert stands_first(memory, first, ORG)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ann is allergic to shellfish now.", "Ann stopped taking ibuprofen.", "I take warfarin now."],
+)
+def test_X6_what_another_person_says_of_something_else_stands_beside_it(
+    memory: Memory, text: str
+) -> None:
+    say(memory, "I am allergic to nuts.", scope=ORG)
+    say(memory, "I take warfarin.", scope=ORG)
+    say(memory, text, by="Ben", scope=ORG)
+    assert len(with_status(memory, "active", ORG)) == 3
+    assert with_status(memory, "disputed", ORG) == []
+
+
+def test_X6_a_person_changes_their_own_emergency_contact(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, "My emergency contact is Bob.", scope=ORG)
+    clock.forward(days=1)
+    say(memory, "My emergency contact is Carl now.", scope=ORG)
+    [contact] = with_status(memory, "active", ORG)
+    assert "Carl" in contact
+
+
+def test_X6_who_may_end_one_of_two_puts_the_other_in_no_doubt(
+    memory: Memory, clock: MovableClock
+) -> None:
+    say(memory, "My emergency contact is Bob.", scope=ORG)
+    clock.forward(days=1)
+    say(memory, "My brother's emergency contact is Dora now.", scope=ORG)
+    before = with_status(memory, "active", ORG)
+    clock.forward(days=1)
+    say(memory, "My emergency contact is Carl now.", scope=ORG)
+    assert with_status(memory, "active", ORG) == before
+    assert len(with_status(memory, "disputed", ORG)) == 1
+
+
 def test_X6_what_another_said_in_the_same_words_is_carried_out_by_the_person(
     memory: Memory, clock: MovableClock
 ) -> None:

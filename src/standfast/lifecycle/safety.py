@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from standfast.engine import Engine
-from standfast.lifecycle.merge import Known, Verdict, claim_of
+from standfast.lifecycle.merge import AGAINST, Known, Verdict, claim_of, judge
 from standfast.lifecycle.merge.changes import denies
 from standfast.lifecycle.merge.texts import says_more
 from standfast.lifecycle.merge.topic import said_by
@@ -27,6 +28,9 @@ NEEDS_REVIEW = "a safety statement is ended by the person it is about, or after 
 _UNSURE = re.compile(
     r"[?？؟]|\b(?:maybe|perhaps|probably|possibly|might|think|guess|if|joking)\b", re.IGNORECASE
 )
+_MOMENT = timedelta(microseconds=1)
+_OF_SPEAKER = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
+_OWN_CONTACT = re.compile(r"(?:(my)|(\w+)['\u2019]s) emergency contact\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"\w+")
 
 
@@ -70,14 +74,11 @@ def guarded(record: Record, verdict: Verdict, known: Sequence[Known], *, persona
         verdict = _without(verdict, [one for one in ended if not _is_touched(record, one)])
         ended = verdict.targets
     others = [one.record for one in known if one.record not in ended]
-    ended = (*ended, *(one for one in others if _may_deny_unnamed(record, one)))
-    kept = [
-        one
-        for one in ended
-        if is_protected(one)
-        and not (verdict.kind == "supersedes" and may_end(record, one, personal=personal))
-    ]
-    if not kept:
+    changed = [one.record for one in known if _would_change(record, one)]
+    ended = (*ended, *denied_by(record, others), *(one for one in changed if one in others))
+    kept = [one for one in ended if is_protected(one)]
+    ends = verdict.kind == "supersedes"
+    if all(ends and may_end(record, one, personal=personal) for one in kept):
         return verdict
     targets = {one.id: one for one in (*verdict.targets, *kept)}
     return Verdict(
@@ -88,11 +89,15 @@ def guarded(record: Record, verdict: Verdict, known: Sequence[Known], *, persona
     )
 
 
-def needs_review(known: Record) -> Verdict:
-    """Of what may not replace a safety statement."""
-    return Verdict(
-        kind="contradicts", targets=(known,), reason=NEEDS_REVIEW, kept=frozenset((known.id,))
-    )
+def needs_review(*known: Record) -> Verdict:
+    """Of what may not replace safety statements."""
+    kept = frozenset(one.id for one in known)
+    return Verdict(kind="contradicts", targets=known, reason=NEEDS_REVIEW, kept=kept)
+
+
+def denied_by(record: Record, known: Iterable[Record]) -> list[Record]:
+    """The safety statements that a record denies."""
+    return [one for one in known if _may_deny_unnamed(record, one)]
 
 
 def _confirmed(
@@ -200,6 +205,8 @@ def _about(record: Record) -> str:
     if claim is not None:
         return named if claim.subject == SPEAKER else caseless(claim.subject)
     said = said_by(record.text, record.author)
+    if whose := _OWN_CONTACT.match(said):
+        return named if whose[1] else caseless(whose[2])
     first = _FIRST_WORD.search(said)
     if first is None or said[first.end() :].startswith(("'s ", "\u2019s ")):
         return ""
@@ -232,6 +239,22 @@ def _may_deny_unnamed(record: Record, known: Record) -> bool:
         return False
     other = claim_of(known)
     return other is not None and _is_opposite(claim, other) and _may_be_same(record, known)
+
+
+def _would_change(record: Record, known: Known) -> bool:
+    """Whether it would change a safety statement of another author, had that one said it: "her
+    emergency contact is Carl now"."""
+    safe = known.record
+    if record.author == safe.author or safe.status not in LIVE or not is_protected(safe):
+        return False
+    said = said_by(record.text, record.author)
+    if not safety_slots(said) & safety_slots(safe.text) or _OF_SPEAKER.search(said):
+        return False
+    own = replace(record, author=safe.author, text=said)
+    if own.at == safe.at:  # the later one of the same moment
+        own = replace(own, learned_at=own.learned_at + _MOMENT, valid_from=None)
+    met = Known(record=safe, similarity=known.similarity)
+    return judge(own, [met], duplicate_above=1.0).kind in AGAINST
 
 
 def _is_opposite(claim: Claim, other: Claim) -> bool:

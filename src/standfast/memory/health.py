@@ -40,6 +40,11 @@ class Health:
         self._looking = asyncio.Lock()
         self._away_since: datetime | None = None
 
+    @property
+    def kept_as_said(self) -> int:
+        """How many texts this process composed and refused for words that nobody said so."""
+        return self._memory.engine.kept_as_said.total()
+
     async def _is_damaged(self) -> bool:
         """Has upkeep found rows that are not as they were written?"""
         engine = self._memory.engine

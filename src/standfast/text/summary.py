@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from standfast.text.claims.sentences import is_abbreviated
 from standfast.text.normal import one_line
 from standfast.text.tokens import TokenCount
 from standfast.text.words import alternatives, pattern
@@ -104,7 +105,7 @@ def _assistant_line(text: str, order: int) -> SummaryLine:
     for label in ("decision", "outcome", "error"):
         if pattern(f"summary.{label}").search(text):
             return SummaryLine(label=label, text=_telling(text, label), order=order)
-    return SummaryLine(label="said", text=short(_SENTENCE.split(text)[0]), order=order)
+    return SummaryLine(label="said", text=short(sentences_of(text)[0]), order=order)
 
 
 def without_greeting(text: str) -> str:
@@ -127,7 +128,7 @@ def _greeting() -> re.Pattern[str]:
 
 def _request(text: str) -> str:
     """What somebody wants: from the sentence that asks for it on, as far as a line goes."""
-    sentences = [part for part in _SENTENCE.split(text[:20_000]) if part.strip()]
+    sentences = sentences_of(text)
     asks = (at for at, part in enumerate(sentences) if pattern("summary.request").search(part))
     return short(" ".join(sentences[next(asks, 0) :]))
 
@@ -135,8 +136,19 @@ def _request(text: str) -> str:
 def _telling(text: str, label: str) -> str:
     """The sentence that matters, or the first."""
     cue = pattern(f"summary.{label}")
-    sentences = [part for part in _SENTENCE.split(text[:20_000]) if part.strip()]
+    sentences = sentences_of(text)
     return short(next((part for part in sentences if cue.search(part)), sentences[0]))
+
+
+def sentences_of(text: str) -> list[str]:
+    """As they were said, with their marks: "Dr." ends none."""
+    found: list[str] = []
+    for part in _SENTENCE.split(text[:20_000]):
+        if found and is_abbreviated(found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif part.strip():
+            found.append(part)
+    return found
 
 
 def short(text: str, limit: int = LINE_CHARACTERS_MAX) -> str:

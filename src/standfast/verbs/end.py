@@ -29,7 +29,7 @@ from standfast.text.analysis import is_stop_word, words
 from standfast.text.claims.gate import is_small_talk
 from standfast.text.inputs import clean_text
 from standfast.text.messages import turn_id
-from standfast.text.summary import extract_summary, short, without_greeting
+from standfast.text.summary import extract_summary, sentences_of, short, without_greeting
 from standfast.text.trust import SUSPICION, derived_trust, heard, strong_suspicion, suspicion
 from standfast.text.words import pattern
 from standfast.types import (
@@ -300,13 +300,22 @@ def _last_reply(messages: Sequence[Message]) -> str:
     """What the assistant said last, without what it asked; "" if it only asked or nodded."""
     for message in reversed(messages):
         if message.role == "assistant":
-            told = _ASKED.sub("", message.text).strip()
+            kept = (_without_questions(part) for part in sentences_of(message.text.strip()))
+            told = " ".join(filter(None, kept))
             if len(told.split()) >= REPLY_WORDS_MIN or not told.isascii():
                 return short(told)
     return ""
 
 
+def _without_questions(sentence: str) -> str:
+    """Marks without blanks behind them end several in one."""
+    if not sentence.rstrip().endswith(("?", "？")):
+        return sentence
+    return _ASKED.sub("", sentence).strip() if _DENSE.search(sentence) else ""
+
+
 REPLY_WORDS_MIN = 3
+_DENSE = re.compile(r"[。！？]")
 _ASKED = re.compile(r"[^.!?\n。！？]*[?？]")
 
 

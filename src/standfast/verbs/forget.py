@@ -14,16 +14,18 @@ from functools import partial
 from itertools import chain
 
 from standfast.access.audit import destroy_key
-from standfast.changes import Change, retried
+from standfast.changes import Change, retried, slices
 from standfast.engine import Engine, every_item
 from standfast.errors import Conflict, Invalid, Unavailable
 from standfast.forgotten import copies_elsewhere, mark_forgotten, stones_for
+from standfast.lifecycle.match import live_equal
 from standfast.packet.buffers import CONSUMED, PENDING
 from standfast.packet.stable import STABLE
 from standfast.ports import beside
 from standfast.scopes import is_within
 from standfast.text.messages import searchable_text
 from standfast.types import (
+    LIVE,
     MARKS,
     Erase,
     ItemStatus,
@@ -38,7 +40,7 @@ from standfast.upkeep.leases import succeeded, tries
 from standfast.verbs.end import is_of_session, remake_episode
 from standfast.verbs.imported import silence
 from standfast.verbs.queue import all_drained
-from standfast.verbs.selection import Doomed, Selection, checked, follow_derivations, select
+from standfast.verbs.selection import PAGE, Doomed, Selection, checked, follow_derivations, select
 
 LATECOMERS_MAX = 16
 AUTHORS_TOLD = 5
@@ -59,11 +61,13 @@ async def forget(engine: Engine, selection: Selection, *, actor: str) -> Receipt
     notes += await beside(many, partial(_check_authors, engine, doomed, selection))
     for group in doomed:
         if not selection.dry_run and not group.empty:
+            repeated = await _repeated(engine, group) if wanted.author else {}
             erasing = Change(
                 engine, group.root, "forget", store=group.store, actor=actor, id=change
             )
             await _erase(erasing, group)
             await _erase_latecomers(erasing, group)
+            notes += await _keep_repeated(engine, group, repeated, actor)
             if wanted.whole and not selection.ids and selection.session is None:
                 await _erase_sessions(erasing, group)
         if not selection.dry_run and wanted.whole and not selection.ids:
@@ -106,10 +110,8 @@ def _check_authors(engine: Engine, doomed: list[Doomed], selection: Selection) -
     more = f" and {len(authors) - AUTHORS_TOLD} more" if len(authors) > AUTHORS_TOLD else ""
     said = f"this is by {len(authors)} authors ({named}{more}); "
     if not selection.dry_run:
-        raise Invalid(
-            f"{said}list it with dry_run, then erase it with several_authors, or narrow it "
-            "with author"
-        )
+        or_narrow = "" if selection.author else ", or narrow it with author"
+        raise Invalid(f"{said}list it with dry_run, then erase it with several_authors{or_narrow}")
     return [f"{said}erasing it needs several_authors"]
 
 
@@ -195,6 +197,57 @@ async def _clear_registry(engine: Engine, doomed: Doomed, selection: Selection) 
     if selection.session is None and selection.descend and scope == doomed.root:
         await drop_marks(engine, doomed.root)
         await destroy_key(engine, doomed.root)
+
+
+async def _repeated(engine: Engine, doomed: Doomed) -> dict[str, Record]:
+    """What others said in the same words and is known by the record of one author only: by the
+    record's id the turn of the first of them that stays."""
+    facts = {id_: one for id_, one in doomed.records.items() if one.author and one.status in LIVE}
+    found: dict[str, Record] = {}
+    for ids in slices([id_ for id_, one in facts.items() if one.type != "turn"], PAGE):
+        edges = await doomed.store.relations(doomed.root, ids)
+        said = {edge.source: edge.target for edge in edges if edge.kind == "supports"}
+        turns = await doomed.store.records(doomed.root, list(said), now=engine.now())
+        for turn in sorted(turns, key=lambda one: (one.learned_at, one.id)):
+            fact = facts.get(said[turn.id])
+            other = turn.type == "turn" and turn.status in LIVE and turn.id not in doomed.records
+            if fact and other and turn.author not in ("", fact.author):
+                found.setdefault(fact.id, turn)
+    return found
+
+
+async def _keep_repeated(
+    engine: Engine, doomed: Doomed, repeated: dict[str, Record], actor: str
+) -> list[str]:
+    """Each as the statement of that other author, of their own message alone."""
+    if not repeated:
+        return []
+    change = Change(engine, doomed.root, "forget", store=doomed.store, actor=actor)
+    for id_, turn in repeated.items():
+        fact, own = doomed.records[id_], engine.new_id()
+        if await live_equal(doomed.store, fact.scope, fact.hash, engine.now()):
+            continue  # somebody has told it again meanwhile
+        kept = replace(
+            fact,
+            id=own,
+            origin=own,
+            author=turn.author,
+            source=turn.source,
+            trust=turn.trust,
+            session=turn.session,
+            session_scope=turn.session_scope,
+            lineage=turn.lineage,
+            learned_at=turn.learned_at,
+            valid_from=None,
+            derived_from=(),
+            uses=0,
+            used_at=None,
+            version=0,
+        )
+        change.put(kept)
+    await change.embed()
+    await change.commit()
+    return [f"{len(change.records)} of it others said in the same words: theirs is kept"]
 
 
 async def _erase_latecomers(change: Change, doomed: Doomed) -> None:

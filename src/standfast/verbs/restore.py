@@ -96,8 +96,8 @@ async def _bury(restored: Engine, stones: Tombstones) -> list[ReceiptItem]:
 async def _forgotten_messages(
     stones: Tombstones, key: SessionKey, messages: Sequence[Message]
 ) -> list[str]:
-    """A tombstone of a text covers whoever said the same. What the current store still has was
-    not forgotten."""
+    """A tombstone of a text covers what its author said in other messages, too. What the current
+    store still has was not forgotten."""
     ids = [id_ for _, id_ in await stones.messages(messages)]
     alive = await stones.store.messages(key, now=stones.now, ids=ids, limit=len(ids)) if ids else ()
     return sorted({*ids} - {message.id for message in alive})

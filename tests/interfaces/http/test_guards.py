@@ -399,7 +399,7 @@ def test_nothing_secret_is_logged(
 def test_health_tells_how_it_is_and_no_more(server: Served) -> None:
     with server.client() as nobody:
         answer = nobody.get("/health")
-        assert answer.json() == {"status": "ok", "stuck": 0, "unread": 0}
+        assert answer.json() == {"status": "ok", "stuck": 0, "unread": 0, "kept_as_said": 0}
 
 
 def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
@@ -411,11 +411,32 @@ def test_health_counts_stuck_work(serve_app: ServeApp) -> None:
         server.run(failed(engine, engine.store, "user:ann", "fold/chat", "/secret: gone"))
     with server.client() as client:
         answer = client.get("/health")
-        assert answer.json() == {"status": "degraded", "stuck": 1, "unread": 0}
+        assert answer.json() == {"status": "degraded", "stuck": 1, "unread": 0, "kept_as_said": 0}
         for path in ("/v1/review", "/v1/due"):
             told = client.get(path).text
             assert "the file: gone" in told
             assert "secret" not in told
+
+
+def test_health_and_metrics_count_what_is_kept_as_it_was_said(serve_app: ServeApp) -> None:
+    """A composed text whose words nobody said so is refused, and counted with its writer."""
+    server = serve_app("dict:")
+    said = ("My flight is on Monday.", "*Tuesday")
+    talk = {"session": "chat", "messages": [*said], "scope": "user:ann"}
+    server.key("admin", rights=("read", "write", "admin"))
+    server.key("ann", "user:ann")
+    with server.client("admin") as anybody, server.client("ann") as ann:
+        assert anybody.post("/v1/observe", json=talk).status_code == 200
+        server.run(server.app.state.memory.maintain())
+        assert anybody.get("/health").json() == {
+            "status": "ok",
+            "stuck": 0,
+            "unread": 0,
+            "kept_as_said": 1,
+        }
+        counted = 'standfast_kept_as_said_total{writer="corrections"} 1\n'
+        assert counted in anybody.get("/metrics").text
+        assert "standfast_kept_as_said_total" not in ann.get("/metrics").text, "it is of all"
 
 
 def test_health_says_when_the_store_does_not_answer(
@@ -436,7 +457,12 @@ def test_health_says_when_the_store_does_not_answer(
         assert said == away
         assert datetime.fromisoformat(client.get("/health").json()["since"]) == since
         monkeypatch.undo()
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
+        assert client.get("/health").json() == {
+            "status": "ok",
+            "stuck": 0,
+            "unread": 0,
+            "kept_as_said": 0,
+        }
 
 
 def _ann_key(server: Served) -> str:
@@ -493,9 +519,19 @@ def test_X1_health_says_that_the_disk_takes_no_writes_until_it_does(
                 headers={"Idempotency-Key": "again"},
             )
             assert "secret" not in again.text
-            assert client.get("/health").json() == {"status": "degraded", "stuck": 0, "unread": 0}
+            assert client.get("/health").json() == {
+                "status": "degraded",
+                "stuck": 0,
+                "unread": 0,
+                "kept_as_said": 0,
+            }
         client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
+        assert client.get("/health").json() == {
+            "status": "ok",
+            "stuck": 0,
+            "unread": 0,
+            "kept_as_said": 0,
+        }
         assert server.run(server.engine.space()), "whoever comes next must know the vectors' space"
 
 
@@ -516,7 +552,12 @@ def test_X1_a_write_that_worked_the_second_time_is_no_trouble(
         kept = client.post("/v1/observe", json={"session": "chat", "messages": [HELLO]})
         assert kept.json()["items"][0]["status"] == "stored"
         assert not failures
-        assert client.get("/health").json() == {"status": "ok", "stuck": 0, "unread": 0}
+        assert client.get("/health").json() == {
+            "status": "ok",
+            "stuck": 0,
+            "unread": 0,
+            "kept_as_said": 0,
+        }
 
 
 def test_metrics_count_by_route_and_status(server: Served, ann: httpx2.Client) -> None:

@@ -1,9 +1,9 @@
 """What a model makes of folded messages: an account for the log, and an update of the facts.
 
 An update is one reversible change. What the messages do not say is not believed, as in learning:
-neither a new line, nor a changed one, nor that a fact they never speak of is over. An update that
-would drop more than a third of the facts is not applied: it is kept, out of sight of every
-search, until somebody looks at it.
+neither a new line, nor a changed one, nor that a fact they never speak of is over. What would end a
+safety statement needs review. An update that would drop more than a third of the facts is not
+applied: it is kept, out of sight of every search, until somebody looks at it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ from standfast.interfaces.markdown.mirror import memory_page
 from standfast.interfaces.markdown.pages import FactLine, PageLine
 from standfast.interfaces.markdown.view import facts_of
 from standfast.lifecycle.match import live_equal
+from standfast.lifecycle.merge import settle
+from standfast.lifecycle.safety import (
+    NEEDS_REVIEW,
+    denied_by,
+    is_protected,
+    needs_review,
+    with_safety_note,
+)
 from standfast.lifecycle.status import archived, put_away, superseded
 from standfast.scopes import root_of
 from standfast.text.claims import Extraction, extract
@@ -119,7 +127,11 @@ async def apply_update(
             change.tell(fact.id, "skipped", f"it stays: {reason}")
             continue
         made = _record(engine, scope, line, summary, messages, facts[fact.id])
-        if await _is_wanted(change, made, messages):
+        if not await _is_wanted(change, made, messages):
+            continue
+        if is_protected(facts[fact.id]) and not approved:
+            _put_to_review(change, made, [facts[fact.id]])
+        else:
             _replace(change, made, facts[fact.id])
     for line in update.new:
         reason = "" if approved else _unfounded(line.text, messages, reading, ())
@@ -129,12 +141,19 @@ async def apply_update(
             )
             continue
         made = _record(engine, scope, line, summary, messages, None)
-        if await _is_wanted(change, made, messages):
+        if not await _is_wanted(change, made, messages):
+            continue
+        if (denied := denied_by(made, facts.values())) and not approved:
+            _put_to_review(change, made, denied)
+        else:
             change.put(made)
             change.tell(made.id, "stored", "learned from the conversation")
     for fact in update.dropped:
         if not (approved or speaks_of(messages, fact.text)):
             change.tell(fact.id, "skipped", "it stays: the messages do not speak of it")
+            continue
+        if is_protected(facts[fact.id]) and not approved:
+            change.tell(fact.id, "skipped", f"it stays: {NEEDS_REVIEW}")
             continue
         change.put(archived(facts[fact.id], engine.now()))
         change.tell(fact.id, "stored", "archived")
@@ -201,6 +220,20 @@ async def _is_wanted(change: Change, record: Record, messages: Sequence[Message]
     said = max((message.at for message in messages), default=now)
     stones = await Tombstones.of(store, change.root, now)
     return stones is None or not await stones.covers(record.scope, record.text, said)
+
+
+def _put_to_review(change: Change, made: Record, known: Sequence[Record]) -> None:
+    """A model ends no safety statement: its line is disputed, and what is known stays active."""
+    verdict = needs_review(*known)
+    outcome = settle(
+        with_safety_note(made, verdict),
+        verdict,
+        now=change.engine.now(),
+        new_id=change.engine.new_id,
+    )
+    change.put(*outcome.records)
+    change.draw(*outcome.relations)
+    change.tell(outcome.id, outcome.status, outcome.reason)
 
 
 def _replace(change: Change, made: Record, old: Record) -> None:

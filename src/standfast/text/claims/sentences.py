@@ -36,6 +36,11 @@ def _abbreviated() -> re.Pattern[str]:
     return re.compile(rf"(?:^|[\s(])(?:{words}|\d{{1,2}}|[a-z])\.\Z", re.IGNORECASE)
 
 
+def is_abbreviated(text: str) -> bool:
+    """Whether the full stop at its end is that of an abbreviation."""
+    return text.endswith(".") and bool(_abbreviated().search(text[-8:]))
+
+
 class Sentence(NamedTuple):
     text: str  # without its closing mark
     question: bool
@@ -63,7 +68,7 @@ def sentences(text: str) -> list[Sentence]:
     start = 0
     for end in _END.finditer(text):
         mark = end["mark"]
-        if mark == "." and _abbreviated().search(text[max(start, end.start() - 7) : end.end()]):
+        if mark == "." and is_abbreviated(text[max(start, end.start() - 7) : end.end()]):
             continue
         closing = '"' if mark and '"' in mark else ""
         _take(found, text[start : end.start()] + closing, end[0])

@@ -339,7 +339,7 @@ async def _is_forgotten(draft: LearnedTurns, record: Record, messages: Sequence[
         return False
     said = [one.at for one in draft.turns.messages if one.id in messages]
     last = max(said, default=datetime.min.replace(tzinfo=UTC))
-    return await draft.stones.covers(record.scope, record.text, last)
+    return await draft.stones.covers(record.scope, record.text, last, record.author)
 
 
 def _mark_turns(draft: LearnedTurns, learned: Learned) -> None:

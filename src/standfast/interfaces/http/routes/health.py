@@ -24,7 +24,11 @@ DUE_MAX = 1000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _Health = object_of(
-    "Health", status=Literal["ok", "degraded", "unavailable"], stuck=int, unread=int
+    "Health",
+    status=Literal["ok", "degraded", "unavailable"],
+    stuck=int,
+    unread=int,
+    kept_as_said=int,
 )
 _Unwell = object_of(
     "Unwell",
@@ -71,7 +75,11 @@ _TEXT = {
 
 @router.get(
     "/health",
-    **about(_Health, {"status": "ok", "stuck": 0, "unread": 0}, responses={503: _UNWELL[503]}),
+    **about(
+        _Health,
+        {"status": "ok", "stuck": 0, "unread": 0, "kept_as_said": 0},
+        responses={503: _UNWELL[503]},
+    ),
 )
 async def health(request: Request) -> Response:
     """Does the store answer, was the last write taken, is any work stuck? Needs no key and tells
@@ -85,7 +93,8 @@ async def health(request: Request) -> Response:
         said = {"status": "unavailable", "stuck": 0, **looking.away(error), "why": why}
         return answer(said, 503)
     await door.note(request)
-    return answer({"status": status, "stuck": stuck, "unread": looking.unread})
+    counted = {"stuck": stuck, "unread": looking.unread, "kept_as_said": looking.kept_as_said}
+    return answer({"status": status, **counted})
 
 
 @router.get("/v1/server", **about(_Server, _SERVER_SAID))
