@@ -11,6 +11,7 @@ from functools import cache
 
 import apsw
 
+from standfast import compat
 from standfast.stores.report import Defect
 from standfast.stores.sqlite.connection import select
 from standfast.stores.sqlite.migrate import schema
@@ -32,7 +33,7 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
     """What is in the schema and not ours, what is changed, and what is missing."""
     found, ours = _objects(db), _expected()
     for one, definition in found.items():
-        if definition in (ours.get(one), _STATISTICS.get(one)):
+        if definition in (*_forms(ours.get(one)), _STATISTICS.get(one)):
             continue
         if one in ours:
             text = f"the {_named(one)} is not as standfast makes it; restore a backup"
@@ -42,6 +43,13 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
     for one in ours.keys() - found.keys():
         text = f"the {_named(one)} is missing; restore a backup"
         yield Defect(part="schema", text=text)
+
+
+def _forms(ours: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
+    """A trigger's words name the program, by whichever of its names made the file."""
+    if ours is not None:
+        table, sql = ours
+        yield from ((table, form) for form in compat.forms(sql))
 
 
 def _objects(db: apsw.Connection) -> Objects:
