@@ -33,6 +33,7 @@ class Settings:
     port: int = 4777
     hosts: str = ""  # names the server answers to beside the loopback
     public_url: str = ""  # what others know it by behind a proxy, such as https://memory.example
+    trusted_proxies: str = ""  # whose X-Forwarded-For is believed, such as 10.0.0.5
     origins: str = ""  # pages elsewhere that may use the server, such as https://app.example
     body_mb: int = 8  # most of one request to the server
     request_seconds: int = 60  # that one request to the server may take; 0: no limit

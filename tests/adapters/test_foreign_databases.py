@@ -4,6 +4,7 @@ file of their size would."""
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import resource
 import subprocess
@@ -17,8 +18,9 @@ import apsw
 import pytest
 
 from standfast import Invalid, Memory, StandfastError
-from standfast.adapters.importers import databases, import_foreign
+from standfast.adapters.importers import databases, import_foreign, qdrant
 from standfast.adapters.importers.databases import database, quoted
+from standfast.adapters.importers.files import json_items
 from tests.adapters import samples
 from tests.open_files import nameless
 
@@ -318,3 +320,21 @@ def test_X13_a_large_file_takes_little_time(tmp_path: Path) -> None:
     assert keys == sorted(keys)
     assert len(keys) == 50_000
     assert time.process_time() - begun < 15
+
+
+def test_X13_a_point_that_would_become_many_lists_is_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A byte of a pickle makes a list of 80."""
+    read: list[object] = []
+    monkeypatch.setattr(qdrant, "_Reader", read.append)
+    pickled = b"\x80\x04" + b"]" * (5 << 20) + b"."
+    with pytest.raises(Invalid, match="no point of Qdrant"):
+        qdrant._point(pickled, Path("storage.sqlite"))
+    assert not read
+
+
+def test_X13_an_item_is_not_read_beyond_its_limit() -> None:
+    """What is packed takes little room: an archive of 1 MB could take 5 GB of memory."""
+    with pytest.raises(Invalid, match="too large to be read"):
+        list(json_items(io.BytesIO(b'["' + b"a" * (140 << 20)), "conversations.json"))

@@ -6,6 +6,8 @@ import asyncio
 import gc
 import os
 import shutil
+import signal
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,8 +18,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from standfast import Memory
-from standfast.adapters.callers_loop import blocking
+from standfast.adapters.callers_loop import CallersLoop, blocking
 from standfast.adapters.knowledge_graph import KnowledgeGraph
+from standfast.errors import Unavailable
 from tests.adapters.killed import killed_writer
 from tests.interfaces.mcp_world import Agent, agent_of, opened, run, started
 
@@ -162,6 +165,33 @@ def test_X14_reference_a_half_made_entity_is_made_whole(tmp_path: Path) -> None:
         assert graph.read_graph()["entities"] == []
         graph.create_entities([ANN])
         assert graph.read_graph()["entities"] == [ANN]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to a thread are of POSIX")
+def test_X14_ctrl_c_calls_the_work_of_a_callers_loop_off() -> None:
+    """The caller must not leave it running unseen on the loop of somebody else."""
+    ended = threading.Event()
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+
+    async def work() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.set()
+
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            CallersLoop(loop).run(work())
+        assert ended.wait(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+    with pytest.raises(Unavailable):
+        CallersLoop(loop).run(work())
 
 
 WRITER = """

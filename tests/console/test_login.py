@@ -15,7 +15,7 @@ import pytest
 from standfast.access.codes import make_code
 from standfast.interfaces.http import first_start
 from standfast.interfaces.http.first_start import Keeping, admit, console_link, greeting
-from standfast.interfaces.http.secret_files import delete_expired, write_secret
+from standfast.interfaces.http.secret_files import delete_expired, delete_used, write_secret
 from standfast.settings import Settings
 from standfast.types import ALL_RIGHTS
 from tests.serving import Served, served
@@ -211,6 +211,27 @@ def test_X15_the_file_with_the_admin_key_is_deleted_when_it_is_used(
             headers = {"Authorization": f"Bearer {key}"}
             assert client.get("/v1/me", headers=headers).status_code == 200
             assert written(temporary) == left
+
+
+def test_X15_under_systemd_the_admin_key_goes_to_the_units_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else sees a unit's private /tmp, and many may read the journal."""
+    state = tmp_path / "state"
+    state.mkdir()
+    reading, writing = os.pipe()
+    out = os.fstat(writing)
+    monkeypatch.setenv("STATE_DIRECTORY", str(state))
+    monkeypatch.setenv("JOURNAL_STREAM", f"{out.st_dev}:{out.st_ino}")
+    with open(writing, "w") as journal:
+        monkeypatch.setattr("sys.stdout", journal)
+        lines = [*greeting("http://127.0.0.1:4777", "rck_secret", Keeping(None, ""))]
+        (name,) = written(state)
+        assert any(str(state / name) in line for line in lines)
+        assert not any("rck_secret" in line for line in lines)
+        delete_used("rck_secret")
+        assert not written(state)
+    os.close(reading)
 
 
 def test_X15_a_terminal_is_shown_the_link(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C on a terminal in the middle of each long command: it leaves what it says, and goes on."""
+"""Ctrl-C on a terminal, or SIGTERM, in the middle of a long command: it leaves what it says."""
 
 from __future__ import annotations
 
@@ -148,7 +148,16 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _interrupted(folder: Path, work: LongWork, environ: dict[str, str]) -> tuple[int, str]:
+# What a supervisor sends ends it in the same way.
+ENDED = [
+    *((name, signal.SIGINT) for name in WORK),
+    *((name, signal.SIGTERM) for name in ("export", "backup", "import")),
+]
+
+
+def _interrupted(
+    folder: Path, work: LongWork, environ: dict[str, str], number: signal.Signals
+) -> tuple[int, str]:
     """Its exit code and all that the terminal showed."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, NARROW, 0, 0))
@@ -170,15 +179,22 @@ def _interrupted(folder: Path, work: LongWork, environ: dict[str, str]) -> tuple
             break
         shown += piece
         if not sent and b"STEP" in shown:
-            os.write(ours, b"\x03")
+            if number == signal.SIGINT:
+                os.write(ours, b"\x03")
+            else:
+                child.send_signal(number)
             sent = True
     os.close(ours)
     return child.wait(timeout=60), shown.decode()
 
 
-@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize(("name", "number"), ENDED)
 def test_C5_ctrl_c_leaves_what_it_says(
-    name: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    number: signal.Signals,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     work = WORK[name]
     for file in source.iterdir():
@@ -193,8 +209,8 @@ def test_C5_ctrl_c_leaves_what_it_says(
         "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "STANDFAST_EMBEDDER": "hashing",
         "SLOW_AT": str(work.at),
     }  # fmt: skip
-    code, shown = _interrupted(tmp_path, work, environ)
-    assert code == 130, shown
+    code, shown = _interrupted(tmp_path, work, environ, number)
+    assert code == 128 + number, shown
     assert f"standfast: interrupted; {STOPPED[name]}" in shown, shown
     assert "Traceback" not in shown
     bars = [part for line in shown.split("\n") for part in line.split("\r\x1b[K")]

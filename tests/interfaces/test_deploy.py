@@ -191,6 +191,13 @@ def test_C6_the_image_is_made_of_what_is_pinned() -> None:
     assert re.search(r"^flit-core==\S+ \\\n\s+--hash=sha256:", serve, re.MULTILINE), "what builds"
 
 
+def test_C6_every_image_of_a_compose_file_is_pinned() -> None:
+    for name in COMPOSED:
+        for told in composed(name)["services"].values():
+            if "image" in told:
+                assert re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", told["image"])
+
+
 def test_C6_secrets_are_neither_committed_nor_sent_to_the_builder() -> None:
     root = DEPLOY.parent
     assert "/secrets/" in (root / ".gitignore").read_text("utf-8").splitlines()

@@ -7,13 +7,9 @@ beside its loop, never on it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
 
 from standfast.memory import AsyncMemory
 from standfast.memory.sync import BackgroundLoop, Memory
-
-R = TypeVar("R")
 
 
 class CallersLoop(BackgroundLoop):
@@ -25,9 +21,6 @@ class CallersLoop(BackgroundLoop):
     @property
     def running(self) -> bool:
         return self._loop.is_running()
-
-    def run(self, work: Coroutine[Any, Any, R]) -> R:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def adopt(self, facade: Memory, memory: AsyncMemory) -> None:  # noqa: ARG002
         return

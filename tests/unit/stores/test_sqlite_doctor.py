@@ -9,6 +9,7 @@ import pytest
 from standfast.errors import Incompatible, NotFound, Unavailable
 from standfast.memory import AsyncMemory
 from standfast.memory.health import Health
+from standfast.memory.sync import Memory
 from standfast.stores.sqlite import SqliteStore
 from standfast.stores.sqlite.backup import prepare_restore
 from standfast.stores.sqlite.doctor import check, rebuild
@@ -193,6 +194,45 @@ def test_X20_the_light_doctor_names_a_schema_that_is_not_ours(
     before, found, after = asyncio.run(look())
     assert (before, after) == ("ok", "degraded")
     assert said in found
+
+
+ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        PLANTED[0][0],
+        f"CREATE TRIGGER evil AFTER UPDATE ON root BEGIN DELETE FROM meta WHERE key IN"
+        f" ({ENDLESS} SELECT n FROM r); END",
+        "DROP TRIGGER record_used; CREATE TRIGGER record_used AFTER UPDATE OF used_at ON record"
+        " BEGIN DELETE FROM upkeep; END",
+        "CREATE TRIGGER evil AFTER UPDATE ON root BEGIN DELETE FROM meta; END;"
+        " PRAGMA user_version = 2",
+    ],
+)
+def test_a_file_with_a_planted_trigger_is_not_written(memory_db: Path, sql: str) -> None:
+    """The doctor names it; nobody runs it."""
+    damage(memory_db, sql)
+    before = memory_db.read_bytes()
+    for act in (rebuild, lambda path: Memory.open(path, embedder="hashing", background=False)):
+        with pytest.raises(Incompatible, match=r"trigger that is not of standfast"):
+            act(memory_db)
+    assert memory_db.read_bytes() == before
+    found = [finding.text for finding in check(memory_db).findings]
+    assert any("the trigger" in text for text in found), found
+
+
+def test_a_view_in_the_place_of_a_table_is_not_run(memory_db: Path) -> None:
+    damage(
+        memory_db,
+        "ALTER TABLE meta RENAME TO kept;"
+        f" CREATE VIEW meta AS {ENDLESS} SELECT n AS key, n AS value FROM r",
+    )
+    with pytest.raises(Unavailable, match="view"):
+        Memory.open(memory_db, embedder="hashing", background=False)
+    found = [finding.text for finding in check(memory_db).findings]
+    assert any('the view "meta" is not of standfast' in text for text in found), found
 
 
 def test_what_sqlite_counts_for_its_planner_is_no_defect(memory_db: Path) -> None:

@@ -12,10 +12,12 @@ from surrealdb import AsyncSurreal
 
 from standfast import Memory
 from standfast.errors import Denied, Invalid, StandfastError, Unavailable
+from standfast.memory import AsyncMemory
 from standfast.stores.surreal import SurrealStore, engine
 from standfast.stores.surreal.store import UNBORN_BYTES
 from standfast.testing.values import NOW, ROOT, make_record, make_relation, one_record, put, unit
 from standfast.types import Erase
+from standfast.upkeep.inspection import inspect
 from tests.redis import free_port
 from tests.surreal import StandIn
 
@@ -107,6 +109,33 @@ def test_L1_the_tables_of_the_document_are_there() -> None:
         assert await engine.ask("SELECT * FROM memoryRelation") == []
         assert await store.records(ROOT, ["b"], now=NOW) == []
         await store.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        (
+            "DEFINE EVENT evil ON TABLE memory WHEN true THEN (CREATE kept SET t = $before)",
+            "the event 'evil' of the table memory",
+        ),
+        ("DEFINE FIELD evil ON entry VALUE 1", "the field 'evil' of the table entry"),
+        ("DEFINE TABLE evil AS SELECT * FROM claim", "the view 'evil' of the table claim"),
+        (
+            "DEFINE FIELD in2 ON memoryRelation VALUE 1",
+            "the field 'in2' of the table memoryRelation",
+        ),
+        ("DEFINE EVENT in ON memoryRelation THEN { RETURN 1 }", "the event 'in' of the table"),
+    ],
+)
+def test_L1_the_light_doctor_names_what_others_put_onto_the_tables(planted: str, said: str) -> None:
+    async def work() -> None:
+        async with await AsyncMemory.open("mem://", embedder="none", background=False) as memory:
+            await memory.remember("Ann moved to Oslo", scope="user:ann")
+            assert await inspect(memory.engine) == ""
+            await memory.engine.store.engine.ask(planted)  # type: ignore[attr-defined]
+            assert said in await inspect(memory.engine)
 
     asyncio.run(work())
 

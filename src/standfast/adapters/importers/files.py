@@ -20,7 +20,7 @@ from typing import IO, Any
 from standfast.errors import Invalid, NotFound, Unavailable
 
 PIECE_BYTES = 1 << 20
-ITEM_CHARACTERS_MAX = 256 << 20  # one conversation, one line
+ITEM_CHARACTERS_MAX = 64 << 20  # one conversation, one line; read, it may take 20 times as much
 WHOLE_BYTES_MAX = 512 << 20  # of a file that has to be read as one value
 UNPACKED_BYTES_MAX = 8 << 30
 UNPACKED_TIMES_MAX = 200  # what grows more than this when it is unpacked is a trap

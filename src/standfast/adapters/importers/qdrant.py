@@ -16,6 +16,7 @@ from standfast.adapters.importers.databases import ForeignDatabase, database
 from standfast.errors import Invalid
 
 TABLE, COLUMNS = "points", ("id", "point")
+POINT_BYTES_MAX = 4 << 20  # one byte of a pickle can make a list of 80
 VALUES_MAX = 100_000  # in one payload; a small pickle can name one list a million times
 
 
@@ -42,6 +43,8 @@ def payloads(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _point(pickled: Any, path: Path) -> tuple[str, dict[str, Any]]:
     trouble = Invalid(f"{path} holds something that is no point of Qdrant")
+    if not isinstance(pickled, bytes) or len(pickled) > POINT_BYTES_MAX:
+        raise trouble
     try:
         state = _Reader(io.BytesIO(pickled)).load().state["__dict__"]
         id_, payload = state["id"], state["payload"]

@@ -7,15 +7,18 @@ import errno
 import gc
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 
 from standfast.errors import StandfastError, Unavailable
 
 __all__ = ["build_parser", "main"]
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of what is printed into a file
 SAFE = "what was answered before is kept"
 # What is left of a long piece of work that was stopped in the middle.
@@ -44,6 +47,28 @@ def loading() -> Iterator[None]:
         gc.enable()
 
 
+class Termination(KeyboardInterrupt):
+    """SIGTERM: ends as Ctrl-C does, so that no temporary file stays behind."""
+
+
+@contextmanager
+def _handling_termination() -> Iterator[None]:
+    """Servers put handlers of their own in its place."""
+
+    def end(_: int, __: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
+        raise Termination
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser with every command. Made when it is needed: it reads the verbs' signatures."""
     from standfast.interfaces.cli import parser
@@ -67,15 +92,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         choose_file(arguments.config)
     _warn_of_variables(arguments)
     try:
-        code = _run(arguments)
+        with _handling_termination():
+            code = _run(arguments)
         sys.stdout.flush()
         return code
     except StandfastError as error:
         _complain(arguments, error)
         return error.exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print(f"standfast: interrupted; {STOPPED.get(arguments.command, SAFE)}", file=sys.stderr)
-        return INTERRUPTED
+        return TERMINATED if isinstance(error, Termination) else INTERRUPTED
     except BrokenPipeError:
         # Whoever read us went away (head, less): no more to say, and nowhere to say it.
         _say_no_more()

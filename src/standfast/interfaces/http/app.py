@@ -20,6 +20,7 @@ from standfast.access.rights import rights_in
 from standfast.access.tokens import tokens_from
 from standfast.errors import Invalid, StandfastError, Unavailable
 from standfast.interfaces.console import console_files, console_routes
+from standfast.interfaces.http.addresses import Proxies, networks
 from standfast.interfaces.http.annex import Annex
 from standfast.interfaces.http.anonymous import LOGIN, Visitors
 from standfast.interfaces.http.bodies import Bodies, BodyLimits
@@ -168,6 +169,7 @@ def _add_layers(app: FastAPI, settings: Settings, limits: BodyLimits) -> None:
     hosts, origins = _listed(settings.hosts), _listed(settings.origins)
     app.add_middleware(Guard, metrics=app.state.metrics, hosts=hosts, origins=origins)
     app.add_middleware(AccessLog)
+    app.add_middleware(Proxies, trusted=networks(settings.trusted_proxies))
 
 
 def checked_address(url: str) -> str:

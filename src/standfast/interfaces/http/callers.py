@@ -196,7 +196,7 @@ class Door:
 
     def failed(self, connection: HTTPConnection, said: str) -> Unknown | TooMany:
         """What to raise for a request with nothing that opens: guessing is slowed down."""
-        wait = self._failures.take(connection.client.host if connection.client else "")
+        wait = self._failures.take(address_of(connection.scope))
         audit = self._memory.engine.audit
         if audit is not None and not wait:
             audit.note(self._memory.engine, "login refused", "", who=_address_of(connection))

@@ -131,9 +131,11 @@ async def console_link(memory: AsyncMemory, address: str) -> str:
 
 
 def _is_logged() -> bool:
-    """Does what is printed stay in a file, for whoever may read that?"""
+    """Does what is printed stay in a file or in systemd's journal, for whoever may read that?"""
     try:
-        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+        out = os.fstat(sys.stdout.fileno())
+        journal = os.environ.get("JOURNAL_STREAM") == f"{out.st_dev}:{out.st_ino}"
+        return journal or stat.S_ISREG(out.st_mode)
     except (OSError, ValueError):
         return False
 

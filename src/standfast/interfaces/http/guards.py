@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from ipaddress import IPv6Address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -189,8 +190,20 @@ def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
 
 
 def address_of(scope: Scope) -> str:
-    """Where it comes from; "" if nobody knows."""
-    return scope["client"][0] if scope.get("client") else ""
+    """Where it comes from, as it is counted; "" if nobody knows."""
+    return counted_address(scope["client"][0]) if scope.get("client") else ""
+
+
+@lru_cache(maxsize=4096)
+def counted_address(address: str) -> str:
+    """Of IPv6 the network: one customer has a whole /64, and as many addresses as they like."""
+    try:
+        found = IPv6Address(address)
+    except ValueError:
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return address if found.is_loopback else str(ip_network((found.packed, 64), strict=False))
 
 
 async def _hold_back(scope: Scope) -> None:

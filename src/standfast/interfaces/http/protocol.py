@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from standfast.interfaces.http.answers import json_bytes
+from standfast.interfaces.http.guards import counted_address
 from standfast.interfaces.http.problems import MEDIA_TYPE, body_of, problem
 
 HEADER_SECONDS = 10.0
@@ -148,7 +149,7 @@ class Protocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.transport = WholeAnswers(transport, self.loop)  # type: ignore[assignment]
-        self.address = self.client[0] if self.client else ""
+        self.address = counted_address(self.client[0]) if self.client else ""
         self._crowd.enter(self)
         if self._crowd.is_crowded(self.address):
             self._crowd.make_room(self.loop.time(), self.address)

@@ -27,7 +27,7 @@ BYTES_MAX = 4096
 def write_secret(kind: Kind, secret: str) -> str:
     """The path of a new file that holds it."""
     delete_expired()
-    descriptor, path = tempfile.mkstemp(prefix=_prefix(kind), suffix=".txt")
+    descriptor, path = tempfile.mkstemp(prefix=_prefix(kind), suffix=".txt", dir=_folder())
     with open(descriptor, "w") as file:  # mkstemp made it 0600
         file.write(f"{secret}\n")
     return path
@@ -53,11 +53,16 @@ def delete_expired() -> None:
 def _files(kind: Kind) -> Iterator[tuple[Path, float]]:
     """This user's own, and when each was written. A link in a folder that others may write to
     leads nowhere."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_prefix(kind)}*.txt"):
+    for path in Path(_folder()).glob(f"{_prefix(kind)}*.txt"):
         with suppress(OSError):
             found = path.lstat()
             if stat.S_ISREG(found.st_mode) and found.st_uid == _user():
                 yield path, found.st_mtime
+
+
+def _folder() -> str:
+    """The temporary one; the unit's own under systemd, whose PrivateTmp=yes nobody else can see."""
+    return os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or tempfile.gettempdir()
 
 
 def _prefix(kind: Kind) -> str:

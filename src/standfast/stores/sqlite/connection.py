@@ -95,6 +95,9 @@ def _set_up(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     # Else SQLite looks at the values bound to a statement, and plans it anew each time it runs.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    # The file's views are for other programs. One in the place of a table could never end.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.execute(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"

@@ -29,6 +29,7 @@ from standfast.stores.rows import (
 from standfast.stores.sqlite.cipher import share_key
 from standfast.stores.sqlite.connection import connect_reader, connect_writer, roll_back, select
 from standfast.stores.sqlite.failures import speaking_of
+from standfast.stores.sqlite.foreign_triggers import check_triggers
 from standfast.stores.sqlite.rebuild import pages, renew_indexes, sealed_rows
 from standfast.types.frozen import frozen
 
@@ -72,6 +73,7 @@ def heal(
     name = os.fspath(path)
     with speaking_of(name), contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect_writer(name)))
+        check_triggers(db, name)
         other = None
         if backup is not None:
             share_key(backup, name)

@@ -20,6 +20,7 @@ from standfast.stores.sqlite.connection import (
     select,
     use_write_ahead_log,
 )
+from standfast.stores.sqlite.foreign_triggers import check_triggers
 from standfast.stores.sqlite.rebuild import rebuild_terms
 from standfast.text import analysis
 from standfast.types.frozen import frozen
@@ -76,6 +77,7 @@ def bring_up_to_date(connection: apsw.Connection, path: str) -> None:
     """Make a new file ours, migrate an older one, leave a foreign or newer one untouched."""
     known = len(migrations())
     version = _version(connection, path)
+    check_triggers(connection, path)
     if version == known:
         check_hashes(connection, path)
     elif connection.readonly("main"):

@@ -33,7 +33,7 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
     """What is in the schema and not ours, what is changed, and what is missing."""
     found, ours = _objects(db), _expected()
     for one, definition in found.items():
-        if definition == _STATISTICS.get(one) or _is_ours(definition, ours.get(one)):
+        if definition in (*_forms(ours.get(one)), _STATISTICS.get(one)):
             continue
         if one in ours:
             text = f"the {_named(one)} is not as standfast makes it; restore a backup"
@@ -45,9 +45,11 @@ def schema_defects(db: apsw.Connection) -> Iterator[Defect]:
         yield Defect(part="schema", text=text)
 
 
-def _is_ours(found: tuple[str, str], ours: tuple[str, str] | None) -> bool:
-    """Is it as this version writes it, or as it was written under the project's first name?"""
-    return ours is not None and found[0] == ours[0] and found[1] in compat.forms(ours[1])
+def _forms(ours: tuple[str, str] | None) -> Iterator[tuple[str, str]]:
+    """A trigger's words name the program, by whichever of its names made the file."""
+    if ours is not None:
+        table, sql = ours
+        yield from ((table, form) for form in compat.forms(sql))
 
 
 def _objects(db: apsw.Connection) -> Objects:

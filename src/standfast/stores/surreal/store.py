@@ -27,13 +27,14 @@ from standfast.stores.keyspace.words import ALL, REACHED, reached_in
 from standfast.stores.surreal.engine import SECONDS
 from standfast.stores.surreal.failures import speaking_of
 from standfast.stores.surreal.near import SurrealNear
-from standfast.stores.surreal.tables import DEFINED
+from standfast.stores.surreal.tables import DEFINED, TABLES, schema_defects
 from standfast.types import Hit, Search
 
 CACHE_BYTES = 1024**3
 LEFTOVERS = "no query finds it any more; the engine's files may hold bytes until it compacts them"
 NAMESPACE, DATABASE = compat.SURREAL_NAMESPACE, compat.SURREAL_DATABASE
 OPTIONS = {"search", "native_above"}
+SCHEMA_DEFECTS_SHOWN = 3
 UNBORN_BYTES = 1024  # of all files of a folder; its tables alone take more
 
 logger = logging.getLogger("standfast")
@@ -140,6 +141,12 @@ class SurrealStore(NearStore):
         store = cls(engine, capabilities, cache_bytes=cache_bytes)
         store.engine, store.near, store.native_above = engine, NearSearch(engine), above
         return store
+
+    async def check_schema(self) -> str:
+        """What others put onto the tables; "" if nothing."""
+        found = [(one, await self.engine.ask(f"INFO FOR TABLE {one}")) for one in TABLES]
+        defects = [text for one, told in found for text in schema_defects(one, told)]
+        return "; ".join(defects[:SCHEMA_DEFECTS_SHOWN])
 
     async def search(self, asked: Search) -> Sequence[Hit]:
         found = await super().search(asked)

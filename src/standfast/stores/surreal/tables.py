@@ -24,6 +24,23 @@ DEFINE INDEX IF NOT EXISTS memory_scope ON memory FIELDS scopeId;
 """
 
 
+TABLES = ("entry", "claim", "about", "memory", "memoryRelation")
+# What SurrealDB runs with every write to a table, as it calls them; "tables" are views of it.
+RUN_WITH_WRITES = {"events": "event", "fields": "field", "tables": "view"}
+OURS = {("fields", "in"), ("fields", "out")}  # of a relation
+
+
+def schema_defects(table: str, told: dict[str, dict[str, str]]) -> list[str]:
+    """What somebody else put onto a table: it could keep a copy of what is forgotten."""
+    return [
+        f"the {what} {name!a} of the table {table} is not of standfast; "
+        "remove it, unless it is yours"
+        for kind, what in RUN_WITH_WRITES.items()
+        for name in told.get(kind, {})
+        if (kind, name) not in OURS or table != "memoryRelation"
+    ]
+
+
 def memory_statements(root: str, changes: KeyChanges, given: dict[str, Any]) -> list[str]:
     """What has to be done about the two tables; values go into ``given``."""
     lines: list[str] = []
