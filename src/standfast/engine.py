@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from standfast import compat
 from standfast.errors import Denied, Invalid, Unavailable
@@ -115,9 +116,11 @@ class Disk:
 
 @dataclass(slots=True)
 class Callers:
-    """How many calls somebody waits for now, of all handles of this engine."""
+    """How many calls somebody waits for now, of all handles of this engine, and what they do one
+    after the other."""
 
     waiting: int = 0
+    locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 class Meter(Protocol):

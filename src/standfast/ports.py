@@ -340,10 +340,12 @@ class Store(Protocol):
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
         """What should be done now, across roots or in one, of these kinds or of all; ``space`` is
-        the vector space in which every record should have a vector."""
+        the vector space in which every record should have a vector. ``reader``: only the sessions
+        in which this one lags behind, however many there are of another."""
         ...
 
     async def counts(

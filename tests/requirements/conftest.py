@@ -80,6 +80,7 @@ def switchboard() -> Iterator[Switchboard]:
 # proves all of them.
 ON_ENGINES = (
     "test_forgetting.py",
+    "test_learning_on_demand.py",
     "test_undoing.py",
 )
 

@@ -1,58 +1,17 @@
-"""Work that is due: one reader's backlog must not hide another's."""
+"""Leases and tries beside a clock that is wrong."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from standfast import AsyncMemory
 from standfast.access.quotas import SharedRates
 from standfast.memory.workbook import Workbook
-from standfast.types import Work
 from standfast.upkeep import consolidate, leases
 from standfast.upkeep.consolidate.marks import Mark
-from standfast.upkeep.leases import lagging
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
-
-
-class Backlog:
-    """A store that tells what is due, in order, as much as was asked for."""
-
-    def __init__(self, readers: Sequence[str]) -> None:
-        self.work = [
-            Work(kind="fold", root="user:ann", scope="user:ann", id=f"s{number:05}", detail=reader)
-            for number, reader in enumerate(readers)
-        ]
-        self.asked: list[int] = []
-
-    async def due(
-        self, now: datetime, *, root: str | None, kinds: Sequence[str], limit: int
-    ) -> list[Work]:
-        assert (now, root, kinds) == (NOW, None, ("fold",))
-        self.asked.append(limit)
-        return self.work[:limit]
-
-
-def found(store: Any, reader: str, most: int) -> list[str]:
-    return [work.id for work in asyncio.run(lagging(store, NOW, reader, most))]
-
-
-def test_the_backlog_of_another_reader_hides_nothing() -> None:
-    store = Backlog(["extract"] * 230 + ["fold"])
-    assert found(store, "fold", 100) == ["s00230"]
-    assert store.asked == [100, 1000]
-
-
-def test_no_more_than_asked_for_and_no_look_too_many() -> None:
-    store = Backlog(["fold"] * 300)
-    assert len(found(store, "fold", 100)) == 100
-    assert store.asked == [100]
-    assert found(Backlog([]), "fold", 100) == []
-
-
 FAR = timedelta(days=400)
 
 

@@ -247,6 +247,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         from standfast.upkeep.learn.on_demand import learn_before_read, with_notes
         from standfast.verbs.recall import Question, recall
 
+        scope = _read_once(scope)
         question = Question(
             text=query,
             scope=scope,
@@ -308,6 +309,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         from standfast.upkeep.learn.on_demand import learn_before_read, with_notes
         from standfast.verbs.context import ContextWish, context
 
+        scope = _read_once(scope)
         wanted = ContextWish(
             session=session,
             query=query,
@@ -321,7 +323,8 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             cite=cite,
             now=now,
         )
-        notes = await learn_before_read(self._engine, scope)
+        asked = self._engine.write_scope(scope) if not isinstance(scope, list) else scope
+        notes = await learn_before_read(self._engine, asked, session=session)
         return with_notes(await context(self._engine, wanted, self._engine.counter), notes)
 
     @needs("write")
@@ -743,6 +746,11 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _read_once(scope: Scopes | None) -> str | list[str] | None:
+    """Scopes that are looked at twice, though they may come from a generator."""
+    return scope if scope is None or isinstance(scope, str) else list(scope)
 
 
 async def _tell_others(engine: Engine) -> None:

@@ -276,13 +276,16 @@ class Standby:
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
         async def nothing() -> list[Work]:
             return []
 
         return await self.asked(
-            lambda store: store.due(now, root=root, kinds=kinds, space=space, limit=limit),
+            lambda store: store.due(
+                now, root=root, kinds=kinds, space=space, reader=reader, limit=limit
+            ),
             nothing,
         )
 

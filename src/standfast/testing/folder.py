@@ -670,12 +670,15 @@ class FolderStore:
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
         roots = [one for name, one in sorted(self._open_roots().items()) if root in (None, name)]
         work = [one for found in roots for one in _due(found, now, space)]
         order = ("expire", "fold", "embed", "review")
         work.sort(key=lambda one: order.index(one.kind))
+        if reader:
+            work = [one for one in work if (one.kind, one.detail) == ("fold", reader)]
         return [one for one in work if not kinds or one.kind in kinds][: max(0, limit)]
 
     async def roots(self, *, after: str = "", limit: int = 100) -> list[str]:

@@ -25,7 +25,6 @@ FIRST_PAUSE_SECONDS = 30
 DAY_SECONDS = 86_400
 PAUSE_SECONDS_MAX = max(DAY_SECONDS, FIRST_PAUSE_SECONDS * 2**ATTEMPTS_MAX)
 STUCK_HOURS, STUCK_HOURS_WITH_NEWS = 30, 1
-LAGGING_LOOKED_AT = 100_000
 PAGE = 500
 CLOCKS_DIFFER = timedelta(seconds=10)  # between machines that keep the time
 
@@ -44,15 +43,8 @@ class Tries:
 async def lagging(
     store: Store, now: datetime, reader: str, most: int, root: str | None = None
 ) -> list[Work]:
-    """Sessions (of a root) in which this reader lags behind. The store tells of all readers, and
-    another one's backlog must not hide this one's."""
-    limit = most
-    while True:
-        work = await store.due(now, root=root, kinds=("fold",), limit=limit)
-        own = [one for one in work if one.detail == reader]
-        if len(own) >= most or len(work) < limit or limit >= LAGGING_LOOKED_AT:
-            return own[:most]
-        limit *= 10
+    """Sessions (of a root) in which this reader lags behind."""
+    return await store.due(now, root=root, reader=reader, limit=most)
 
 
 async def hold(

@@ -241,10 +241,14 @@ class DictStore:
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
         tables = self._open_tables()
-        work = [*_expired(tables, now), *_lagging(tables)]
+        lag = (one for one in _lagging(tables) if reader in ("", one.detail))
+        if reader:  # every recall asks; it need not go through all records
+            return _first((one for one in lag if root in (None, one.root)), limit)
+        work = [*_expired(tables, now), *lag]
         alive = [row for _, row in sorted(tables.rows.items()) if not is_expired(row.record, now)]
         work += [
             _work("embed", row.record.scope, row.record.id)
@@ -318,7 +322,11 @@ def _expired(tables: Tables, now: datetime) -> Iterator[Work]:
 
 
 def _lagging(tables: Tables) -> Iterator[Work]:
-    for (scope, id_), session in sorted(tables.sessions.items()):
-        for reader, position in sorted(session.cursors.items()):
-            if position < session.last_seq:
-                yield _work("fold", scope, id_, reader)
+    behind = [
+        (key, reader)
+        for key, session in tables.sessions.items()
+        for reader, position in session.cursors.items()
+        if position < session.last_seq
+    ]
+    for (scope, id_), reader in sorted(behind):
+        yield _work("fold", scope, id_, reader)

@@ -22,6 +22,8 @@ from standfast.stores.keyspace.keys import (
 )
 from standfast.types import LIVE, Work, WorkKind
 
+PAGE = 500
+
 
 async def due_in(
     engine: KeyEngine, root: str, now: datetime, space: str, limit: int, *, rests: bool
@@ -52,6 +54,19 @@ async def due_in(
         if len(future) == len(times):
             await engine.rest(root, header, moment(min(future)) if future else None)
     return found
+
+
+async def lagging_in(engine: KeyEngine, root: str, reader: str, limit: int) -> list[Work]:
+    """Sessions of a root in which one reader lags behind, whatever others do."""
+    found: list[Work] = []
+    asked = span("k", limit=PAGE)
+    while len(found) < limit:
+        [pairs] = cast(list[Pairs], await engine.read(root, [asked]))
+        found += (one for one in _lagging(root, pairs) if one.detail == reader)
+        if len(pairs) < PAGE:
+            break
+        asked = asked._replace(start=pairs[-1][0] + b"\0")
+    return found[:limit]
 
 
 async def _unembedded(

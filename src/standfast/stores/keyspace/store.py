@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -17,7 +17,7 @@ from standfast.index.filters import check_asked, passes
 from standfast.ports import Capabilities, is_forked
 from standfast.scopes import root_of
 from standfast.stores.commit import Changes, Needs, checked, decide, is_over, needs_of
-from standfast.stores.keyspace.due import due_in
+from standfast.stores.keyspace.due import due_in, lagging_in
 from standfast.stores.keyspace.engine import Get, KeyChanges, KeyEngine
 from standfast.stores.keyspace.feed import KeyFeed
 from standfast.stores.keyspace.held import FoundKeys, Questions, edge_asks, edges_in
@@ -248,22 +248,25 @@ class KeyStore(KeyReads):
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
         self._check()
         order: tuple[WorkKind, ...] = ("expire", "fold", "embed", "review")
         found: dict[WorkKind, list[Work]] = {kind: [] for kind in order}
         # What rests is known for one space: who asks for a part leaves it as it is.
+        kinds = ("fold",) if reader else kinds
         wanted = space if not kinds or "embed" in kinds else None
         busy = await self._engine.busy(now, wanted) if root is None else [root]
         rests = root is None and wanted is not None
+
+        def look(one: str) -> Awaitable[list[Work]]:
+            if reader:
+                return lagging_in(self._engine, one, reader, max(0, limit))
+            return due_in(self._engine, one, now, wanted or "", max(0, limit), rests=rests)
+
         for some in _chunks(busy, 32):
-            answers = await asyncio.gather(
-                *(
-                    due_in(self._engine, one, now, wanted or "", max(0, limit), rests=rests)
-                    for one in some
-                )
-            )
+            answers = await asyncio.gather(*map(look, some))
             for work in answers:
                 for one in work:
                     found[one.kind].append(one)

@@ -57,6 +57,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "reader.key",
             "session CROSS JOIN LATERAL json_each_text(session.cursors) AS reader"
             f" WHERE session.behind AND reader.value::bigint < session.last_seq{_ITS_ROOT}"
+            " AND (%(reader)s = '' OR reader.key = %(reader)s)"
             ' ORDER BY scope, id, reader.key COLLATE "C"',
         ),
     ),
@@ -82,12 +83,15 @@ def due(
     root: str | None,
     kinds: Sequence[WorkKind],
     space: str,
+    reader: str,
     limit: int,
 ) -> list[Work]:
     """Expired rows first, then lagging readers, records without vector, records to review."""
-    given: dict[str, Any] = {"now": micros(now), "limit": max(0, limit), "space": space}
+    given: dict[str, Any] = {"now": micros(now), "limit": max(0, limit)}
+    given |= {"space": space, "reader": reader}
     given |= {"root": root} if root is not None else {}
     its_root = " AND root = %(root)s" if root is not None else ""
+    kinds = ("fold",) if reader else kinds
     asked = [kind for kind in _PARTS if not kinds or kind in kinds]
     parts = [(kind, sql) for kind in asked if kind != "embed" or space for sql in _PARTS[kind]]
     with db.pipeline():

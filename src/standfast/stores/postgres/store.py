@@ -312,9 +312,10 @@ class PostgresStore:
         root: str | None = None,
         kinds: Sequence[WorkKind] = (),
         space: str = "",
+        reader: str = "",
         limit: int = 100,
     ) -> list[Work]:
-        return await self._read(lambda db: due.due(db, now, root, kinds, space, limit))
+        return await self._read(lambda db: due.due(db, now, root, kinds, space, reader, limit))
 
     async def counts(
         self, scopes: Sequence[str], *, now: datetime, descend: bool = False

@@ -11,10 +11,10 @@ from standfast.index.codes import micros
 from standfast.scopes import root_of
 from standfast.types import Work, WorkKind
 
-# ?1: now, ?2: how many, ?3: the space in which every record should have a vector, ?4: the root.
-_ALIVE = "(record.expires_at IS NULL OR record.expires_at > ?1)"
+# :space is the one in which every record should have a vector, :reader the only one, or "".
+_ALIVE = "(record.expires_at IS NULL OR record.expires_at > :now)"
 _LIVE = "record.status IN (0, 3, 4)"  # the very words of the partial indexes
-_SPACE = "(SELECT pk FROM space WHERE name = ?3)"
+_SPACE = "(SELECT pk FROM space WHERE name = :space)"
 # Where the condition stands, if one root is asked for. What was told of one root may be many rows
 # of others away: indexes of such rows begin with their root, and those of messages, which know
 # only their session, are asked session by session where more than so many have expired.
@@ -34,7 +34,7 @@ _CURSOR = f"cursor CROSS JOIN session ON session.pk = cursor.session {_SESSION}"
 def _part(place: int, kind: WorkKind, id_: str, detail: str, rest: str) -> str:
     """One kind of work; each has its own limit, so that none hides another."""
     columns = f"{place} AS place, '{kind}' AS kind, scope.path, {id_}, {detail}"
-    return f"SELECT * FROM (SELECT {columns} FROM {rest} LIMIT ?2)"
+    return f"SELECT * FROM (SELECT {columns} FROM {rest} LIMIT :limit)"
 
 
 def _unembedded(place: int, condition: str) -> str:
@@ -54,14 +54,14 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "expire",
             "record.id",
             "'record'",
-            f"{_RECORD} WHERE record.expires_at <= ?1{_ITS_RECORDS} ORDER BY +record.id",
+            f"{_RECORD} WHERE record.expires_at <= :now{_ITS_RECORDS} ORDER BY +record.id",
         ),
         _part(
             1,
             "expire",
             "message.id",
             "'message'",
-            f"{_MESSAGE} WHERE message.expires_at <= ?1{_ITS_MESSAGES}"
+            f"{_MESSAGE} WHERE message.expires_at <= :now{_ITS_MESSAGES}"
             " ORDER BY scope.path, session.id, message.id",
         ),
         _part(
@@ -70,7 +70,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "namespace || '/' || key",
             "'item'",
             "item CROSS JOIN scope ON scope.pk = item.scope"
-            f" WHERE item.expires_at <= ?1{_ITS_ITEMS}"
+            f" WHERE item.expires_at <= :now{_ITS_ITEMS}"
             " ORDER BY scope.path, namespace, key",
         ),
     ),
@@ -80,7 +80,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "fold",
             "session.id",
             "cursor.reader",
-            f"{_CURSOR} WHERE cursor.behind = 1{_ITS_ROOT}"
+            f"{_CURSOR} WHERE cursor.behind = 1 AND :reader IN ('', cursor.reader){_ITS_ROOT}"
             " ORDER BY scope.path, session.id, cursor.reader",
         ),
     ),
@@ -95,7 +95,7 @@ _PARTS: dict[WorkKind, tuple[str, ...]] = {
             "review",
             "record.id",
             "''",
-            f"{_RECORD} WHERE {_LIVE} AND record.review_at <= ?1"
+            f"{_RECORD} WHERE {_LIVE} AND record.review_at <= :now"
             f" AND record.review_at IS NOT NULL AND {_ALIVE}{_ITS_RECORDS}",
         ),
     ),
@@ -108,18 +108,19 @@ def due(
     root: str | None,
     kinds: Sequence[WorkKind],
     space: str,
+    reader: str,
     limit: int,
 ) -> list[Work]:
     """Expired rows first, then lagging readers, records without vector, records to review."""
+    kinds = ("fold",) if reader else kinds
     asked = [kind for kind in _PARTS if not kinds or kind in kinds]
     parts = [part for kind in asked if kind != "embed" or space for part in _PARTS[kind]]
     if not parts:
         return []
     at = micros(now)
-    sql = " UNION ALL ".join(parts).format_map(_conditions(db, at, root))
-    given = (at, max(0, limit), space, *([] if root is None else [root]))
-    if root is None and "?3" not in sql:
-        given = given[:2]
+    sql = " UNION ALL ".join(parts)
+    sql = sql.format_map(_conditions(db, at, root, messages=_ITS_MESSAGES in sql))
+    given = {"now": at, "limit": max(0, limit), "space": space, "root": root, "reader": reader}
     # Rows of one part come in its order; which part comes first is not promised.
     rows = sorted(db.execute(sql, given), key=lambda row: int(row[0]))
     return [
@@ -135,16 +136,18 @@ def has_many_expired(db: apsw.Connection, at: int) -> bool:
     return bool(found == FEW_MESSAGES)
 
 
-def _conditions(db: apsw.Connection, at: int, root: str | None) -> dict[str, str]:
+def _conditions(
+    db: apsw.Connection, at: int, root: str | None, *, messages: bool
+) -> dict[str, str]:
     if root is None:
         return dict.fromkeys(("root", "records", "messages", "items"), "")
-    its = "(SELECT pk FROM root WHERE name = ?4)"
-    messages = f" AND scope.root = {its}"
-    if has_many_expired(db, at):
-        messages = f" AND message.session IN {SESSIONS_OF_ROOT.format(root=its)}"
+    its = "(SELECT pk FROM root WHERE name = :root)"
+    its_messages = f" AND scope.root = {its}"
+    if messages and has_many_expired(db, at):
+        its_messages = f" AND message.session IN {SESSIONS_OF_ROOT.format(root=its)}"
     return {
         "root": f" AND scope.root = {its}",
         "records": f" AND record.root = {its}",
-        "messages": messages,
+        "messages": its_messages,
         "items": f" AND item.root = {its}",
     }

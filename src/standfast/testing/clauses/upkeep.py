@@ -162,6 +162,23 @@ class UpkeepClauses(Contract):
         assert await _due(store) == []
 
     @clause
+    async def test_one_reader_is_asked_for(self, store: Store) -> None:
+        """However many sessions another one lags behind in, and whatever else is due."""
+        for number in range(12):
+            await put(store, Session(scope=ROOT, id=f"s{number:02}", cursors={"fold": 0}))
+            await put(store, make_message("m1", session=f"s{number:02}"))
+        await put(store, Session(scope=ROOT, id="z", cursors={"fold": 0, "extract": 0}))
+        await put(store, Session(scope="user:bob", id="z", cursors={"extract": 0}))
+        await put(store, make_message("m1", session="z"), make_record("a", review_at=NOW))
+        await put(store, make_message("m1", session="z", scope="user:bob"))
+        lag = Work(kind="fold", root=ROOT, scope=ROOT, id="z", detail="extract")
+        other = replace(lag, root="user:bob", scope="user:bob")
+        assert await store.due(NOW, root=ROOT, reader="extract", limit=2) == [lag]
+        assert {*await store.due(NOW, reader="extract", limit=5)} == {lag, other}
+        assert len(await store.due(NOW, root=ROOT, reader="fold", limit=5)) == 5
+        assert await store.due(NOW, root=ROOT, reader="nobody") == []
+
+    @clause
     async def test_due_is_limited(self, store: Store) -> None:
         """At most so many; each once."""
         await put(store, *(make_record(f"r{n}") for n in range(9)))

@@ -117,12 +117,13 @@ async def _learn_session(
         most = most if pace is None else min(most, pace.next_piece())
         if not most:
             return None
-        turns = await next_turns(
+        return await next_turns(
             engine, store, key, everything=everything, with_model=with_model, most=most
         )
-        if pace is not None and turns is not None:
+
+    async def count(turns: Turns) -> None:
+        if pace is not None:
             pace.spend(len(turns.messages))
-        return turns
 
     async def learn(turns: Turns) -> bool:
         shown = with_model and OPTED_OUT not in turns.unheard.values()
@@ -140,13 +141,13 @@ async def _learn_session(
         await _write(engine, turns, answered.made, done, episode)
         return turns.up_to < turns.session.last_seq
 
-    await _in_pieces(engine, take, learn, done)
+    await _in_pieces(engine, take, learn, done, count)
 
 
 async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: LearnRound) -> None:
     """While the model is away the rules learn what they can. The reader stays where it is, so
     the model reads the same when it is back."""
-    place = await noted_place(engine, store, key.scope, _work(key))
+    place = await noted_place(engine, store, key.scope, work_of(key.id))
 
     async def take(most: int) -> Turns | None:
         return await next_turns(
@@ -160,7 +161,7 @@ async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: Learn
     async def go_on(turns: Turns) -> None:
         nonlocal place
         place = turns.up_to
-        await note_place(engine, store, key.scope, _work(key), place)
+        await note_place(engine, store, key.scope, work_of(key.id), place)
 
     await _in_pieces(engine, take, learn, done, go_on)
 
@@ -215,7 +216,7 @@ async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exce
             await _write(engine, turns, Learned(unread=unread), done, None)
         except Invalid as invalid:  # it can never be written; others must not wait for it
             key = turns.key
-            await failed(engine, turns.store, key.scope, _work(key), str(invalid))
+            await failed(engine, turns.store, key.scope, work_of(key.id), str(invalid))
             done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(invalid)))
             return False
     return True
@@ -257,7 +258,7 @@ async def _asked(
         engine,
         turns.store,
         turns.session.scope,
-        _work(turns.key),
+        work_of(turns.key.id),
         is_done=is_done,
         ask=lambda: by_model(engine, turns, draft=episode.text if episode else ""),
         yet="only the rules learned from it yet",
@@ -270,8 +271,9 @@ async def _asked(
     return answered
 
 
-def _work(key: SessionKey) -> str:
-    return f"{READER}/{key.id}"
+def work_of(session: str) -> str:
+    """The name of the work in a session, for leases and tries."""
+    return f"{READER}/{session}"
 
 
 async def _without_opted_out(engine: Engine, turns: Turns) -> Turns:
