@@ -173,3 +173,13 @@ def own_types_from(given: Mapping[str, Any] | StorePath) -> OwnTypes:
         raise Invalid(f"cannot read own types from {given}: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise Invalid(f"{given} is no TOML: {error}") from None
+
+
+def unit_folder() -> str:
+    """The state folder that systemd gives a unit; "" elsewhere."""
+    return os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
+
+
+def is_journal(device: int, inode: int) -> bool:
+    """Is this file the journal of systemd?"""
+    return os.environ.get("JOURNAL_STREAM") == f"{device}:{inode}"

@@ -20,6 +20,7 @@ from standfast.memory import AsyncMemory
 from standfast.settings import Settings
 from standfast.types import ALL_RIGHTS
 from standfast.types.frozen import frozen
+from standfast.wiring.configuration import is_journal
 from standfast.wiring.stores import without_password
 
 
@@ -134,8 +135,7 @@ def _is_logged() -> bool:
     """Does what is printed stay in a file or in systemd's journal, for whoever may read that?"""
     try:
         out = os.fstat(sys.stdout.fileno())
-        journal = os.environ.get("JOURNAL_STREAM") == f"{out.st_dev}:{out.st_ino}"
-        return journal or stat.S_ISREG(out.st_mode)
+        return is_journal(out.st_dev, out.st_ino) or stat.S_ISREG(out.st_mode)
     except (OSError, ValueError):
         return False
 

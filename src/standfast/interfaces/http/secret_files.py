@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from standfast.access.codes import CODE_LASTS
+from standfast.wiring.configuration import unit_folder
 
 Kind = Literal["console", "admin-key"]
 
@@ -62,7 +63,7 @@ def _files(kind: Kind) -> Iterator[tuple[Path, float]]:
 
 def _folder() -> str:
     """The temporary one; the unit's own under systemd, whose PrivateTmp=yes nobody else can see."""
-    return os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or tempfile.gettempdir()
+    return unit_folder() or tempfile.gettempdir()
 
 
 def _prefix(kind: Kind) -> str:
