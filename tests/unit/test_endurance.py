@@ -25,7 +25,7 @@ def learned(embedder: str) -> list[str]:
 
 def test_X22_what_no_rule_reads_is_kept_by_its_meaning_and_moments_are_not() -> None:
     assert learned("hashing") == []
-    assert learned(box.NAME) == ['Wade said: "Knee replacement, Good Samaritan."']
+    assert learned(box.NAME) == ['Wade said: "Knee replacement, Good Samaritan"']
 
 
 def test_the_weights_are_those_of_the_model_in_the_box() -> None:

@@ -127,10 +127,10 @@ def test_an_assistant_teaches_nothing_about_people() -> None:
         ("The API runs on port 8080.", "The API runs on port 8080."),
         ("Let's go with Postgres.", "Decision: go with Postgres."),
         ("Remember that the spare key is under the mat.", "The spare key is under the mat."),
-        ("Always answer in German.", 'Ann asks: "Always answer in German."'),
-        ("Ich wohne in Hamburg.", 'Ann said: "Ich wohne in Hamburg."'),
+        ("Always answer in German.", 'Ann asks: "Always answer in German"'),
+        ("Ich wohne in Hamburg.", 'Ann said: "Ich wohne in Hamburg"'),
         ("Gestern war ich beim Arzt.",
-         'Ann said: "Gestern war ich beim Arzt." (Gestern: 2026-03-08)'),
+         'Ann said: "Gestern war ich beim Arzt" (Gestern: 2026-03-08)'),
     ],
 )  # fmt: skip
 def test_L6_a_lesson_stands_on_its_own(said: str, written: str) -> None:
@@ -165,7 +165,7 @@ def test_L6_a_change_told_before_a_question_is_heard(said: str, written: list[st
      "We're all left-handed.", "We are a small software company.", "We are closed on Mondays."],
 )  # fmt: skip
 def test_L6_what_is_true_of_several_is_not_said_of_one(said: str) -> None:
-    assert texts(said) == [f'Ann said: "{said}"']
+    assert texts(said) == [f'Ann said: "{said.rstrip(".")}"']
 
 
 def test_L6_what_is_true_of_each_is_said_of_the_one_who_speaks() -> None:
@@ -479,10 +479,10 @@ def test_L6_what_lasts_is_heard_beside_a_question(asked: str, said: str, written
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Ich bin allergisch gegen Nüsse, was soll ich essen?", "Ich bin allergisch gegen Nüsse."),
-        ("Je suis végétarien, que puis-je commander ?", "Je suis végétarien."),
-        ("Vivo en Sevilla, ¿dónde puedo correr?", "Vivo en Sevilla."),
-        ("我对花生过敏，可以吃什么？", "我对花生过敏。"),
+        ("Ich bin allergisch gegen Nüsse, was soll ich essen?", "Ich bin allergisch gegen Nüsse"),
+        ("Je suis végétarien, que puis-je commander ?", "Je suis végétarien"),
+        ("Vivo en Sevilla, ¿dónde puedo correr?", "Vivo en Sevilla"),
+        ("我对花生过敏，可以吃什么？", "我对花生过敏"),
     ],
 )
 def test_L6_so_it_is_in_other_languages(text: str, said: str) -> None:
@@ -518,7 +518,7 @@ def test_L6_an_aside_is_no_part_of_a_statement(aside: str) -> None:
 def test_L6_a_sentence_about_she_is_kept_once_and_with_who_she_is() -> None:
     found = extract([message("My aunt is visiting. She comes the week after.")])
     (lesson,) = found.lessons
-    assert lesson.text == 'Ann said: "My aunt is visiting. She comes the week after."'
+    assert lesson.text == 'Ann said: "My aunt is visiting. She comes the week after"'
     assert found.unread == ()
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from standfast import Memory
 from standfast.interfaces.http.metrics import learning_lines
-from standfast.text.origin import as_said, paraphrase, trace
-from standfast.text.origin.words import places, tokens
+from standfast.text.origin import as_quoted, as_said, paraphrase, trace
+from standfast.text.origin.words import tokens
 from standfast.types import Message, Record
 
 AT = datetime(2026, 10, 5, 10, 0, tzinfo=UTC)
@@ -94,6 +94,70 @@ def test_an_answer_has_words_of_its_question() -> None:
     assert trace('Ann said: "9!" (asked: "How big is your dog?")', [said], [asked]).fault
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "text"),
+    [
+        ("So you live in Leeds?", "yes", "Ann lives in Leeds."),
+        ("Got it. You're vegan, right?", "Yep!", "Ann is vegan."),
+        ("Are you vegan?", "yes I am", "Ann is vegan."),
+        ("You work at Siemens, correct?", "no, Bosch", "Ann works at Bosch."),
+        ("Do you have children?", "yes, three", "Ann has three children."),
+        ("What's his name?", "Leo", "Ann's son's name is Leo."),
+        ("What breed is he?", "Labrador", "Ann's dog's breed is Labrador."),
+        ("How old is she?", "7", "Ann's daughter is 7."),
+    ],
+)
+def test_a_question_gives_its_answer_words(asked: str, said: str, text: str) -> None:
+    question, answer = message(asked, 2, "", "assistant"), message(said, 3)
+    before = [message("My son and my dog are here. I have a daughter.", 1)]
+    assert trace(text, [answer], [question], before).fault == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "text"),
+    [
+        ("So you live in Leeds?", "no", "Ann lives in Leeds."),
+        ("So you live in Leeds?", "nope", "Ann lives in Leeds."),
+        ("So you live in Leeds?", "yes, in York", "Ann lives in Leeds."),
+        ("So you live in Leeds?", "I guess", "Ann lives in Leeds."),
+        ("So you live in Leeds.", "yes", "Ann lives in Leeds."),
+        ("So you live in Leeds? Is it cold?", "yes", "Ann lives in Leeds."),
+        ("So you live in Leeds or York?", "yes", "Ann lives in Leeds."),
+        ("You work in York or live in Leeds?", "yes", "Ann works in Leeds."),
+        ("Maybe you live in Leeds?", "yes", "Ann lives in Leeds."),
+        ("You don't live in Leeds?", "yes", "Ann lives in Leeds."),
+        ("You don't live in Leeds?", "yes", "Ann does not live in Leeds."),
+        ("You don't work at Siemens?", "no, Bosch", "Ann does not work at Bosch."),
+        ("If you move, you live in Leeds?", "yes", "Ann lives in Leeds."),
+        ("What about your parents?", "Lyon", "Ann's parents live in Lyon."),
+        ("What's his name?", "Leo", "Ann's name is Leo."),
+        ("How old is she?", "7", "Ann's boss's daughter is 7."),
+        ("How old is she?", "7", "Ann's cat is 7."),
+        ("How old is she?", "7", "Ann's daughter is 7 years old."),
+    ],
+)
+def test_a_question_says_nothing_that_its_answer_does_not(asked: str, said: str, text: str) -> None:
+    question, answer = message(asked, 2, "", "assistant"), message(said, 3)
+    before = [message("My sister lives in Paris. My boss has a daughter, I don't have a cat.", 1)]
+    assert trace(text, [answer], [question], before).fault
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "exact"),
+    [
+        ("bicycle number 0 is red", "Bicycle number 0 is red.", "bicycle number 0 is red"),
+        ("Hm. we keep bees! Really.", "We keep bees.", "we keep bees!"),
+        ("It costs 5%, here", "It costs 5.", "It costs 5%"),
+        ("we pay £5 a month", "£5 a month.", "£5 a month"),
+        ("我住在杭州。", "我住在杭州", "我住在杭州。"),
+    ],
+)
+def test_a_quotation_is_exactly_what_was_said(said: str, text: str, exact: str) -> None:
+    other = message("No bees.", 1)
+    assert as_quoted(f'Ann said: "{text}"', [other, message(said, 2)]) == f'Ann said: "{exact}"'
+    assert as_quoted(f'Ann said: "{text}"', [other]) == f'Ann said: "{text}"'
+
+
 def test_a_model_may_paraphrase_and_not_misquote() -> None:
     said = [message("I'd rather have tea than coffee.")]
     assert paraphrase("Ann prefers tea.", said).as_data() == ["paraphrase 3"]
@@ -159,7 +223,7 @@ def assert_has_origin(record: Record, said: dict[str, str]) -> None:
         place += count
     assert place == len(words), (record.text, record.data["origin"])
     for quoted in re.findall(r'"([^"]*)"', record.text):
-        assert any(next(places(quoted, said[id_]), None) for id_ in record.lineage), record.text
+        assert any(quoted in " ".join(said[id_].split()) for id_ in record.lineage), record.text
 
 
 PARTS = (

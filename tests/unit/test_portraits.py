@@ -50,7 +50,7 @@ def test_fragments_about_oneself_are_read_as_sentences(text: str, facts: list[st
 
 def test_what_has_no_known_form_is_kept_under_its_heading() -> None:
     said = learned("my setup:\n- Framework laptop\n- Fedora\n- neovim")
-    assert said == ['The user said: "About my setup: Framework laptop, Fedora, neovim."']
+    assert said == ['The user said: "About my setup: Framework laptop, Fedora, neovim"']
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:what|which) (?P<what>breed|colou?r|size|model|brand|make|year|grade|genre|religion"
          rf"|nationality)(?: (?:is|are|was) {_IT})?", "{of}'s {what} is {value}"),
         (rf"what (?:kind|sort|type)(?: of(?: \w+){{1,2}})? (?:is|are) {_IT}", "{of} is {a_value}"),
-        (rf"how old (?:is|are) {_IT}", "{of} is {value} years old"),
+        (rf"how old (?:is|are) {_IT}", "{of} is {age}"),
         (rf"where (?:does|do) {_IT} live", "{of} lives in {value}"),
         (rf"where (?:does|do) {_IT} work", "{of} works at {value}"),
         (rf"what (?:does|do) {_IT} study", "{of} studies {value}"),
@@ -80,23 +80,25 @@ def _when(value: str) -> str:
 
 
 def _about(told: str) -> str:
-    """What was told of: "my dog", or "my Skoda" of "I drive a Skoda"."""
+    """What was told of: "my dog", or "my Skoda" of "I drive a Skoda"; "" of "my boss has a dog"."""
     if found := _OF.match(told):
-        return found["of"]
+        return "" if found["rest"].casefold().startswith(("has ", "have ")) else found["of"]
     found = _HAS.match(told)
     return f"my {found['what']}" if found and not found["more"].strip(" .!") else ""
 
 
 def _written(statement: str, of: str, what: str, answer: str) -> str:
     when, value = _when(answer), _PREPOSITION.sub("", answer)
-    aged = "years old" not in statement or _AGE.match(value)
+    aged = "{age}" not in statement or _AGE.match(value)
     if not of or not aged or ("{when}" in statement and not when):
         return ""
     value = value.removesuffix(" years old").removesuffix(" years")
     value = re.sub(r"\Aan? ", "", value) if what else value
     article = "" if re.match(r"(?:an?|the|my) ", value) else "an " if value[0] in "aeiou" else "a "
     many = of.endswith("s") and not of.endswith(("ss", "us"))
-    made = statement.format(of=of, what=what, value=value, a_value=article + value, when=when)
+    made = statement.format(
+        of=of, what=what, value=value, a_value=article + value, when=when, age=value
+    )
     made = made.replace("s's ", "s' ", 1) if many else made
     return _agreeing(made[:1].upper() + made[1:], of, many=many)
 

@@ -179,7 +179,7 @@ def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
     dated_change = change or any(span.relation == "since" for span in spans)
     first = begins[0] if begins and dated_change and begins[0].start <= said.at else None
     return Lesson(
-        text=written or framed(_tidied(text), said.speaker, spans),
+        text=written or framed(text.strip(" ,;:*"), said.speaker, spans),
         messages=(said.message,),
         claim=_claim(clause) if clause and written else None,
         confidence=CONFIDENCE,
@@ -189,11 +189,6 @@ def _lesson(text: str, said: Utterance, *, whole: bool = True) -> Lesson:
         valid_from=first.start if first else None,
         changed_by=told_by(first, said) if first else None,
     )
-
-
-def _tidied(text: str) -> str:
-    text = text.strip(" ,;:*")
-    return text[:1].upper() + text[1:] if text[:1].islower() and text.isascii() else text
 
 
 def _clause(text: str, said: Utterance) -> Clause | None:

@@ -119,10 +119,7 @@ def framed(said: str, speaker: Speaker, spans: Sequence[Span] = (), verb: str = 
         if span.relative
     ]
     note = f" ({'; '.join(notes)})" if notes else ""
-    said = said.strip()
-    if said[-1:].isalnum():
-        said += "。" if said[-1] >= "\u3400" else "."
-    return f'{speaker.written} {verb}: "{said}"{note}'
+    return f'{speaker.written} {verb}: "{said.strip()}"{note}'
 
 
 def is_garbled(text: str) -> bool:

@@ -41,6 +41,7 @@ _FRAME = later(
 _DATE_NOTE = later(r"(?P<phrase>[^;]+): (?P<date>[^:;]+)")
 _LABEL = later(r"(?:(?P<hedge>Possibly:)|Decision:|Requirement:|It was decided) ")
 _QUOTATION = later(r'"([^"]+)"')
+_MARKS = "%°+#*'.!?…。！？€$£¥"  # may belong to the word before them
 
 
 @frozen
@@ -160,16 +161,42 @@ def as_said(
     that it means and what it answers or is ``about``; of a long one the sentence that has the most
     words of the text."""
     whole = readable(message.text).strip()
-    short = len(whole) <= WHOLE_MAX and "\n" not in whole
-    quoted = _quoted(whole if short else _nearest(whole, text))
+    quoted = _quoted(_as_far(whole, text))
     if not tokens(quoted):
         return ""
     noted = asked or about
     kind = "asked" if asked else "about"
-    beside = _quoted(_nearest(readable(noted.text), text)) if noted else ""
+    beside = readable(noted.text).strip() if noted else ""
+    beside = _quoted(_nearest(beside, text) if asked else _as_far(beside, text))
     note = f' ({kind}: "{beside}")' if beside else ""
     dates = _dated(replace(message, text=quoted))
     return f'{speaker_of(message)} said: "{quoted}"{dates}{note}'
+
+
+def _as_far(whole: str, wanted: str) -> str:
+    """A text, or the sentence of a long one that has the most words of another text."""
+    short = len(whole) <= WHOLE_MAX and "\n" not in whole
+    return whole if short else _nearest(whole, wanted)
+
+
+def as_quoted(text: str, messages: Sequence[Message]) -> str:
+    """The text with its quotation exactly as one of the messages has it: its case, and the marks
+    at its end."""
+    framed = _FRAME.fullmatch(text)
+    words = tokens(framed["said"]) if framed else ()
+    if framed is None or not words:
+        return text
+    for message in messages:
+        plain, said = readable(message.text), tokens(message.text)
+        for place in places(framed["said"], message.text):
+            begin, end = said[place[0]].start, said[place[-1]].end
+            lead = framed["said"][: words[0].start]
+            begin -= len(lead) if plain[:begin].endswith(lead) else 0
+            while end < len(plain) and plain[end] in _MARKS:
+                end += 1
+            exact = _quoted(plain[begin:end])
+            return text[: framed.start("said")] + exact + text[framed.end("said") :]
+    return text
 
 
 def _quoted(text: str) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from standfast.text.dates import told_times
+from standfast.text.expressions import later
 from standfast.text.normal import one_line
 from standfast.text.origin.words import SaidWord, left_out, readable, tokens
 from standfast.text.words import meanings, word_set
@@ -18,6 +19,7 @@ PRONOUN_WORDS_MAX = 6
 SENTENCE_WORDS_MAX = 150  # of a message: nothing is made of a longer one
 STEPS_MAX = 1000  # of the search in one sentence
 
+_HAVING = later(r"\b(?:i|we) (?:just )?(?:have|own)(?: got)? an? ")
 _NAMELESS = frozenset(("", "user", "human", "the user", "me"))
 
 
@@ -132,13 +134,35 @@ class Composition:
             fault = left_out(self._said, kept, hedged=hedged) if kept else fault
             if not fault:
                 return tuple(step.run for step in steps), ""
-        return (), fault
+        steps = self._confirmed()
+        return (tuple(step.run for step in steps), "") if steps else ((), fault)
+
+    def _confirmed(self) -> list[_Step] | None:
+        """All words from the end of a question, where the message says yes and nothing else."""
+        said = {one.word for one in self._said}
+        if not self._asked or not word_set("origin.affirmative", ENGLISH).issuperset(said):
+            return None
+        self._dead.clear()
+        steps = self._search(0, -1, 0, 0, -1)
+        number = self._asked[-1][0]
+        asked = tokens(self._messages[number].text)
+        kept = sorted(step.run.first for step in steps or ())
+        if not steps or {step.run.message for step in steps} != {number}:
+            return None
+        between = {asked[one].word for one in range(kept[0], kept[-1]) if one not in kept}
+        whole = asked[kept[-1]].closes and not any(asked[one].ends for one in kept[:-1])
+        is_last = kept[0] >= list(sentences(asked))[-1][0]
+        asks = "?" in readable(self._messages[number].text)[asked[-1].end :]
+        skips = word_set("origin.fillers", ENGLISH).issuperset(between)
+        fine = whole and is_last and asks and skips and not left_out(asked, kept)
+        return steps if fine else None
 
     def _search(self, at: int, last: int, start: int, stop: int, heard: int) -> list[_Step] | None:
         """A way to find the text from ``at`` on behind the word ``last`` of the sentence; ``heard``
         is the last word taken of a question. None if there is none."""
         if at == len(self._text):
-            return [] if last >= start and self._may_end(last) else None
+            ends = start == stop or (last >= start and self._may_end(last))
+            return [] if ends else None
         if (at, last, heard) in self._dead or len(self._dead) > STEPS_MAX:
             return None
         for step in self._next(at, last, start, stop, heard):
@@ -198,7 +222,8 @@ class Composition:
                 if form and self._goes_on(at, form):
                     yield Run("date", len(form), number, place, last), last
         if said in word_set("origin.pronouns", ENGLISH):
-            for run in self._resolved(at, place):
+            own = said in word_set("origin.possessive", ENGLISH)
+            for run in self._resolved(at, place, own=own):
                 yield run, place
 
     def _goes_on(self, at: int, form: Sequence[str]) -> bool:
@@ -213,13 +238,12 @@ class Composition:
             if said == "our":
                 yield ("the",)
 
-    def _resolved(self, at: int, place: int) -> Iterator[Run]:
+    def _resolved(self, at: int, place: int, *, own: bool) -> Iterator[Run]:
         """Whom or what a pronoun means: words that the same person said before it, one behind the
         other, here or in an earlier message."""
-        own = self._said[place].word in word_set("origin.possessive", ENGLISH)
         for count in range(min(PRONOUN_WORDS_MAX, len(self._text) - at), 0, -1):
             name = tuple(self._text[at : at + count])
-            if own and name[-1] != "'s":
+            if (own and name[-1] != "'s") or name in (self._speaker, (*self._speaker, "'s")):
                 continue
             for number, said in self._earlier(place):
                 if found := self._named(name[:-1] if own else name, said):
@@ -244,15 +268,32 @@ class Composition:
             part = listed[start : start + len(name)]
             if tuple(word for _, word in part) == name:
                 return range(part[0][0], part[-1][0] + 1)
+        return self._owned(name, [one.word for one in said])
+
+    def _owned(self, name: tuple[str, ...], said: Sequence[str]) -> range:
+        """ "I have a daughter" names the speaker's daughter."""
+        own = (*self._speaker, "'s")
+        thing = " ".join(name[len(own) :]) if name[: len(own)] == own else ""
+        text = " ".join(said)
+        for found in _HAVING.finditer(text) if thing else ():
+            if f"{text} ".startswith(f"{thing} ", found.end()):
+                first = text.count(" ", 0, found.end())
+                return range(first, first + len(name) - len(own))
         return range(0)
 
     def _from_question(self, at: int, heard: int) -> Iterator[_Step]:
-        """Words of the question that the message answers; its verb may stand elsewhere."""
+        """Words of the question that the message answers, none that denies. Its verb may stand
+        elsewhere, and whom its pronoun means stands first."""
         wanted = self._text[at]
         for number, (one, place, word) in enumerate(self._asked):
-            if number <= heard:
+            if at == 0 and word in word_set("origin.pronouns", ENGLISH):
+                owns = {True, word in word_set("origin.possessive", ENGLISH)}  # "What breed is he?"
+                for run in (run for own in owns for run in self._resolved(at, 0, own=own)):
+                    yield _Step(run, heard=max(heard, 0))
+            if number <= heard or word in word_set("origin.negation", ENGLISH):
                 continue
-            forms: list[tuple[str, ...]] = [(word,)] if word == wanted else []
+            same = word == wanted or _agrees(word, wanted)
+            forms: list[tuple[str, ...]] = [(wanted,)] if same else []
             if word in word_set("origin.addressed", ENGLISH):
                 own = word in word_set("origin.possessive", ENGLISH)
                 forms.append((*self._speaker, "'s") if own else self._speaker)

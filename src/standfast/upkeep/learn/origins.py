@@ -12,17 +12,19 @@ from dataclasses import replace
 from standfast.text.claims.answers import is_fragment
 from standfast.text.claims.corrections import without_marks
 from standfast.text.claims.lessons import KEPT
-from standfast.text.origin import Origin, as_said, paraphrase, trace
+from standfast.text.origin import Origin, as_quoted, as_said, paraphrase, trace
 from standfast.types import Message
 from standfast.upkeep.learn.lanes import LearnCandidate, Turns
 
 BEFORE_MAX = 8  # earlier messages that may say whom a pronoun means
+UNMARKED_WORDS_MAX = 3  # of a correction that no word marks: "not 14, 15"
 CONFIDENCE_MAX = 0.5  # of what nobody could put into a statement
 
 
 def with_origin(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> LearnCandidate:
     """The candidate with the origin of its words, or its message as it was said instead. ``there``
     are the messages that still are. Its text is empty if not even that can be kept."""
+    candidate = _as_quoted(candidate, turns)
     origin = _origin(candidate, turns, there)
     if not origin.fault:
         return _with(candidate, origin, turns, there)
@@ -32,6 +34,20 @@ def with_origin(candidate: LearnCandidate, turns: Turns, there: Collection[str])
     if origin.fault:
         return replace(again, lesson=replace(again.lesson, text=""))
     return _with(again, origin, turns, there)
+
+
+def _as_quoted(candidate: LearnCandidate, turns: Turns) -> LearnCandidate:
+    """With what it quotes exactly as it was said, in the texts that it corrects too."""
+    lesson = candidate.lesson
+    said = [turns.sources[id_] for id_ in lesson.messages]
+    known = [turns.sources[lesson.about]] if lesson.about in turns.sources else []
+    quoted = replace(
+        lesson,
+        text=as_quoted(lesson.text, said),
+        amends=tuple(as_quoted(one, known) for one in lesson.amends),
+        doubts=tuple(as_quoted(one, known) for one in lesson.doubts),
+    )
+    return replace(candidate, lesson=quoted)
 
 
 def _origin(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> Origin:
@@ -74,7 +90,7 @@ def _as_said(candidate: LearnCandidate, turns: Turns, there: Collection[str]) ->
     is_there = lesson.about in turns.sources and lesson.about in there
     about = turns.sources[lesson.about] if is_there and not asked else None
     text = as_said(message, lesson.text, asked=asked, about=about)
-    sure = lesson.corrects and about is not None and _only_corrects(message)
+    sure = lesson.corrects and is_there and _only_corrects(message)
     return replace(
         candidate,
         links=(),
@@ -104,7 +120,7 @@ def _as_said(candidate: LearnCandidate, turns: Turns, there: Collection[str]) ->
 
 
 def _only_corrects(message: Message) -> bool:
-    """ "Sorry, I meant Leeds": it is marked as a correction, and states nothing by itself. What
-    stands in it and in the statement that it is about says the right thing together."""
+    """ "Sorry, I meant Leeds": it is marked as a correction or very short, and states nothing by
+    itself. Together with the statement that it is about it says the right thing."""
     marked, rest = without_marks(message.text)
-    return marked and is_fragment(rest)
+    return is_fragment(rest) and (marked or len(rest.split()) <= UNMARKED_WORDS_MAX)
