@@ -1,0 +1,1 @@
+"""Judged pairs for the network that compares: what a later message does to an old statement."""

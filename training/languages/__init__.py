@@ -1,0 +1,1 @@
+"""Memories and questions in thirteen languages, for search in other words and from English."""

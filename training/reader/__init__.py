@@ -1,0 +1,1 @@
+"""Labelled messages for the network that reads: which clause says what."""
