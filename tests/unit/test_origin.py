@@ -288,6 +288,34 @@ def test_a_correction_splices_nothing() -> None:
     assert kept.data["fault"].startswith("corrections: ")
 
 
+@pytest.mark.parametrize(
+    ("told", "said", "old", "new"),
+    [
+        ("I live in Leeds.", "no, Manchester", "superseded", "active"),
+        (
+            "I live in Leeds.",
+            "no sorry I meant Bath, that is near my sister",
+            "superseded",
+            "active",
+        ),
+        ("My sister Mia is allergic to shellfish.", "no, nuts", "active", "disputed"),
+        (
+            "My sister Mia is allergic to shellfish.",
+            "Mia eats fish though, just not shellfish.",
+            "active",
+            "disputed",
+        ),
+    ],
+)
+def test_a_marked_correction_is_carried_out_but_for_safety(
+    told: str, said: str, old: str, new: str
+) -> None:
+    records, _ = learned([("Ann", told), ("", "Nice!"), ("Ann", said)])
+    found = {one.text: one.status for one in records}
+    assert found.pop(f'Ann said: "{said}" (about: "{told}")') == new
+    assert list(found.values()) == [old]
+
+
 def test_what_fails_is_kept_once_and_told() -> None:
     with Memory.open("dict:", embedder="none", background=False) as memory:
         memory.observe("s", ["My son plays chess.", "Sorry, checkers."], scope="user:x")

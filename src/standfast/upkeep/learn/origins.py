@@ -120,7 +120,7 @@ def _as_said(candidate: LearnCandidate, turns: Turns, there: Collection[str]) ->
 
 
 def _only_corrects(message: Message) -> bool:
-    """ "Sorry, I meant Leeds": it is marked as a correction or very short, and states nothing by
+    """ "Sorry, I meant Leeds": it is marked as a correction, or very short and states nothing by
     itself. Together with the statement that it is about it says the right thing."""
     marked, rest = without_marks(message.text)
-    return is_fragment(rest) and (marked or len(rest.split()) <= UNMARKED_WORDS_MAX)
+    return marked or (is_fragment(rest) and len(rest.split()) <= UNMARKED_WORDS_MAX)
