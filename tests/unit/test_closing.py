@@ -7,17 +7,19 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from standfast import AsyncMemory, Memory, Unavailable
-from standfast.models.providers.minilm import box
+from standfast.models.providers.minilm import box, runtime
 from standfast.models.providers.minilm.model import BoxedEmbedder
 
 ANN = "user:ann"
@@ -117,6 +119,7 @@ def test_open_memories_share_one_loaded_session_and_the_last_one_frees_it() -> N
 _OPEN_AND_CLOSE = """
 import gc, sys
 from pathlib import Path
+from types import SimpleNamespace
 from standfast import Memory
 
 def resident():
@@ -275,3 +278,30 @@ def _in_child(work: Callable[[], str]) -> str:
         time.sleep(0.01)
     with os.fdopen(reading, "rb") as pipe:
         return pipe.read().decode()
+
+
+def test_a_network_is_whole_for_whoever_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take and drop the shared network at the same time: nobody gets one half freed."""
+    files = SimpleNamespace(onnx=b"graph", tokenizer=b"{}")
+    library = SimpleNamespace(from_str=lambda _: object())
+    monkeypatch.setattr(runtime, "libraries", lambda: (None, library))
+    monkeypatch.setattr(runtime, "session", lambda *_: object())
+    # Others get a turn while memory is given back.
+    monkeypatch.setattr(runtime, "_return_freed_memory", lambda: time.sleep(0.001))
+    broken: list[object] = []
+
+    def take_and_drop() -> None:
+        for _ in range(50):
+            found = runtime.shared_network(runtime.LoadedNetwork, lambda: files, 1)
+            time.sleep(0)
+            broken.extend(one for one in (found.session, found.tokenizer) if one is None)
+            del found
+            time.sleep(0.0005)
+
+    monkeypatch.setattr(runtime.LoadedNetwork, "width", 1, raising=False)
+    threads = [threading.Thread(target=take_and_drop) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert broken == []

@@ -81,9 +81,15 @@ class LoadedNetwork:
         onnxruntime, reader = libraries()
         self.session = session(onnxruntime, files.onnx, threads, self.width)
         self.tokenizer = reader.from_str(files.tokenizer.decode())
+        # The last attribute is freed last. A finalizer of the network itself would run while the
+        # weak reference below still hands it out.
+        self._memory = _FreedMemory()
+
+
+class _FreedMemory:
+    """Gives the pages of what was freed before it back to the system."""
 
     def __del__(self) -> None:
-        self.session = self.tokenizer = None
         if not sys.is_finalizing():
             _return_freed_memory()
 
