@@ -14,6 +14,7 @@ from standfast.scopes import root_of
 from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, ScriptedServer, says_json
 from standfast.types import Listing, Session, SessionKey, Where
 from standfast.upkeep.loop import one_round
+from standfast.verbs.recall import Question, recall
 
 ANN, BOB = "user:ann", "user:bob"
 EVERY_STATUS = ["active", "superseded", "archived", "disputed", "quarantined"]
@@ -121,8 +122,10 @@ def log(memory: Memory, id_: str = "chat", scope: str = ANN) -> list[str]:
 
 def everything_in(memory: Memory, scope: str = ANN) -> dict[str, tuple[str, str]]:
     """Every record of a scope, whatever its status: id -> (status, text)."""
-    found = memory.records(scope=scope, statuses=EVERY_STATUS, limit=500).items
-    return {record.id: (record.status, record.text) for record in found}
+    asked = Question(text="", scope=scope, statuses=EVERY_STATUS, limit=500)
+    # Not through the memory: its recall would learn first.
+    found = memory._loop.run(recall(engine_of(memory), asked)).hits
+    return {hit.record.id: (hit.record.status, hit.record.text) for hit in found}
 
 
 def learning_items(receipt: Receipt) -> list[Any]:
