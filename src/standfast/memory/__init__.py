@@ -247,10 +247,9 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         from standfast.upkeep.learn.on_demand import learn_before_read, with_notes
         from standfast.verbs.recall import Question, recall
 
-        scope = _read_once(scope)
         question = Question(
             text=query,
-            scope=scope,
+            scope=_read_once(scope),
             limit=limit,
             kinds=kinds,
             types=types,
@@ -268,7 +267,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
             profile=profile,
             now=now,
         )
-        notes = await learn_before_read(self._engine, scope, descend=descend)
+        notes = await learn_before_read(self._engine, question.scope, descend=descend)
         return with_notes(await recall(self._engine, question), notes)
 
     @needs("read")
