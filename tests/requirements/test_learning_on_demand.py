@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -686,3 +687,17 @@ def test_X1_the_command_line_finds_it_alone_and_beside_a_server(
         cli(store, "observe", "chat", "--scope", ANN, stdin=told.encode())
         with running(store):
             assert "likes green tea" in cli(store, *read, "green tea", "--scope", ANN)
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "A word. " * 125_000], ids=["run", "words"])
+def test_X34_a_message_of_a_megabyte_keeps_no_read_waiting(text: str) -> None:
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        memory.observe("chat", ["I live in Lisbon.", f"log {text}", "I like tea."], scope=ANN)
+        began = time.process_time()
+        answer = memory.recall("Where do I live?", scope=ANN)
+        assert time.process_time() - began < 20  # it took an hour
+        assert any("not learned" in note for note in answer.notes)
+        memory.maintain()  # reads a part of it, and goes on behind it
+        facts = [one.text for one in memory.records(scope=ANN, kinds=["semantic"]).items]
+    assert any("Lisbon" in fact for fact in facts)
+    assert any("tea" in fact for fact in facts)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from standfast.errors import Conflict, StandfastError
 from standfast.ports import cell_key
 from standfast.scopes import is_within, root_of
-from standfast.types import ALL_RIGHTS, Answer, Batch, Packet, Work
+from standfast.types import ALL_RIGHTS, Answer, Batch, Message, Packet, Work
 from standfast.upkeep.learn.lanes import READER, cause_of
 from standfast.upkeep.learn.round import LearnRound, has_model, learn_sessions, work_of
 from standfast.upkeep.leases import TRIES, lagging
@@ -32,6 +32,7 @@ A = TypeVar("A", Answer, Packet)
 READ_SECONDS = 0.2  # that a read may spend on learning
 COMMIT_SECONDS_MAX = 1.0  # another writer may hold the store for longer: a reader never waits so
 MESSAGES_AT_LEAST = 8  # are learned from however slow the machine is
+CHARACTERS_MAX = 4_000  # of a message that is read at once; maintenance reads longer ones
 MESSAGES_PER_COMMIT = 8  # so that the time is looked at often
 SESSIONS_MAX = 20  # learned from before one read
 BACKLOG_MAX = 10_000  # sessions of a root that are looked through
@@ -57,6 +58,11 @@ class Allowance:
 
     def spend(self, messages: int) -> None:
         self.learned += messages
+
+    def first_long(self, messages: Sequence[Message]) -> int | None:
+        """The place of the first message that takes too long to read while somebody waits."""
+        lengths = (len(one.text) for one in messages)
+        return next((at for at, length in enumerate(lengths) if length > CHARACTERS_MAX), None)
 
 
 @dataclass(slots=True, kw_only=True)

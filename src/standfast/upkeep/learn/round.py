@@ -67,6 +67,10 @@ class LearnPace(Protocol):
 
     def spend(self, messages: int) -> None: ...
 
+    def first_long(self, messages: Sequence[Message]) -> int | None:
+        """The place of the first message that takes too long to read while somebody waits."""
+        ...
+
 
 async def learn_sessions(
     engine: Engine,
@@ -117,9 +121,12 @@ async def _learn_session(
         most = most if pace is None else min(most, pace.next_piece())
         if not most:
             return None
-        return await next_turns(
+        turns = await next_turns(
             engine, store, key, everything=everything, with_model=with_model, most=most
         )
+        if pace is None or turns is None or (short := pace.first_long(turns.messages)) is None:
+            return turns
+        return await take(short) if short else None  # maintenance reads the long one
 
     async def count(turns: Turns) -> None:
         if pace is not None:

@@ -7,6 +7,7 @@ Where the reader is sure it is heeded; where it is not the rules decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,10 +23,17 @@ from standfast.types import Message
 from standfast.upkeep.learn.lanes import CHARACTERS_MAX, Turns
 
 TALK_MIN = 4  # passages
+READ_CHARACTERS_MAX = 20_000
+_LONG_RUN = re.compile(r"[!-~]{400,}")  # encoded data, minified code, a key held down
 
 
 async def in_own_words(engine: Engine, turns: Turns) -> Turns:
     """The same turns, with what people only show left out of their messages."""
+    turns = replace(
+        turns,
+        messages=[readable(one) for one in turns.messages],
+        earlier=[readable(one) for one in turns.earlier],
+    )
     if engine.reader is None:
         return turns
     try:
@@ -36,6 +44,13 @@ async def in_own_words(engine: Engine, turns: Turns) -> Turns:
         )
     except Unavailable:
         return turns
+
+
+def readable(message: Message) -> Message:
+    """The message as far as rules read it in bounded time: a long run without a space is no
+    language, and of a very long text the beginning is read."""
+    text = _LONG_RUN.sub("…", message.text)[:READ_CHARACTERS_MAX]
+    return message if text == message.text else replace(message, text=text)
 
 
 async def _own_of(reader: Reader, messages: Sequence[Message]) -> list[Message]:
