@@ -181,12 +181,15 @@ def test_X14_ctrl_c_calls_the_work_of_a_callers_loop_off() -> None:
         finally:
             ended.set()
 
+    # A run that was started in the background of a shell ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             CallersLoop(loop).run(work())
         assert ended.wait(10)
     finally:
+        signal.signal(signal.SIGINT, before)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
