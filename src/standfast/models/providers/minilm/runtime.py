@@ -81,15 +81,9 @@ class LoadedNetwork:
         onnxruntime, reader = libraries()
         self.session = session(onnxruntime, files.onnx, threads, self.width)
         self.tokenizer = reader.from_str(files.tokenizer.decode())
-        # The last attribute is freed last. A finalizer of the network itself would run while the
-        # weak reference below still hands it out.
-        self._memory = _FreedMemory()
-
-
-class _FreedMemory:
-    """Gives the pages of what was freed before it back to the system."""
 
     def __del__(self) -> None:
+        self.session = self.tokenizer = None
         if not sys.is_finalizing():
             _return_freed_memory()
 
@@ -115,7 +109,8 @@ def shared_network(kind: type[N], read_files: Callable[[], ModelFiles], threads:
         files = read_files()
         key = (kind, sha256(files.onnx).hexdigest(), threads)
         found = _loaded.get(key)
-        if found is None:
+        # The weak reference still hands out one whose last user has just left.
+        if found is None or found.session is None:
             found = _loaded[key] = kind(files, threads)
         assert isinstance(found, kind)
         return found
