@@ -36,7 +36,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "redis": ("stores.redis",),
     "surrealdb": ("stores.surreal",),
     "sqlite3": (),  # the standard library's SQLite may be too old to be safe
-    "numpy": ("stores", "models.providers", "index", "rank"),
+    "numpy": ("stores", "models.providers", "index", "rank", "understanding.reading"),
     "simsimd": ("stores", "models.providers", "index"),
     "Stemmer": ("text.analysis",),
     "yaml": ("interfaces.markdown",),

@@ -1,0 +1,1 @@
+"""What a message says: its clauses, marked by a network."""
