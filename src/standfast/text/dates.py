@@ -418,6 +418,23 @@ def _lasting(found: re.Match[str], text: str, at: datetime) -> Span | None:
     return replace(span, relation="since") if span else None
 
 
+def end_of_stay(text: str, at: datetime) -> datetime | None:
+    """Until when a text says that something holds from now on: "for two weeks". None of what is
+    over, or has lasted so long."""
+    text = text[:CHARACTERS_MAX]
+    if pattern("dates.lasting_tense").search(text) or _is_past(text):
+        return None
+    for form in patterns("dates.lasting"):
+        for found in form.finditer(text):
+            number, unit = _count(found["n"]), _unit(found["unit"])
+            if unit in ("day", "week"):
+                days = number * (7 if unit == "week" else 1)
+                return _midnight(at) + timedelta(days=days + 1)
+            if span := _away(at, number, unit):
+                return span.end
+    return None
+
+
 def _shifted(found: re.Match[str], _: str, at: datetime) -> Span | None:
     word, what = found["s"].lower(), found["what"].lower()
     if word in word_set("dates.until_now") and _unit(what) != "weekend":

@@ -11,7 +11,7 @@ kept as it was said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from standfast.text.expressions import later
@@ -25,7 +25,14 @@ from standfast.text.origin.composition import (
     sentences,
     speaker_of,
 )
-from standfast.text.origin.words import left_out, places, readable, tokens
+from standfast.text.origin.words import (
+    SaidWord,
+    bordered,
+    left_out,
+    places,
+    readable,
+    tokens,
+)
 from standfast.types import Message
 from standfast.types.frozen import frozen
 
@@ -33,11 +40,11 @@ MISQUOTED = "it quotes what nobody said"
 WHOLE_MAX = 300  # characters of one line: of a longer message the sentence is kept whole
 
 _FRAME = later(
-    r'(?P<who>[^":\n]{1,80}) (?:said|asks|asked to remember): "(?P<said>.*?)"'
-    r'(?P<dates> \([^"]*\))?'
-    r'(?: \((?P<note>asked|about)(?P<of>[^":]*): "(?P<asked>[^"]*)"\))?',
+    r'(?P<who>[^":\n]{1,80}?)(?:, asked "(?P<asked>[^"]*)",?)?(?: asks)?: "(?P<said>.*?)"'
+    r'(?P<dates> \([^"]*\))?',
     re.DOTALL,
 )
+_HELP = later(r" ?\[(?P<subject>[^\[\]]{1,120})\] ?")
 _DATE_NOTE = later(r"(?P<phrase>[^;]+): (?P<date>[^:;]+)")
 _LABEL = later(r"(?:(?P<hedge>Possibly:)|Decision:|Requirement:|It was decided) ")
 _QUOTATION = later(r'"([^"]+)"')
@@ -61,24 +68,30 @@ def trace(
     cited: Sequence[Message],
     asked: Sequence[Message] = (),
     before: Sequence[Message] = (),
+    *,
+    ends: Sequence[int] = (),
 ) -> Origin:
     """Where the words of a text come from. ``cited`` are the messages that say it, ``asked`` those
     whose question they answer, ``before`` what was said earlier, which may name whom a pronoun
-    means. Messages count in the order ``asked``, ``cited``."""
+    means. Messages count in the order ``asked``, ``cited``. ``ends``: where a reader says that the
+    clauses of the cited message end."""
     messages = (*asked, *cited, *before)
     framed = _FRAME.fullmatch(text)
     found = Origin(fault="no message says it")
     for number in range(len(asked), len(asked) + len(cited)):
+        said = bordered(tokens(messages[number].text), ends)
         if framed is None:
-            found = _composed(text, messages, number, len(asked))
+            found = _composed(text, messages, number, len(asked), said)
         else:
-            found = _framed(framed, messages, number, len(asked))
+            found = _framed(framed, messages, number, len(asked), said)
         if not found.fault:
             break
     return found
 
 
-def _composed(text: str, messages: Sequence[Message], number: int, asked: int) -> Origin:
+def _composed(
+    text: str, messages: Sequence[Message], number: int, asked: int, words_said: Sequence[SaidWord]
+) -> Origin:
     label = _LABEL.match(text)
     words = text[label.end() :] if label else text
     hedged = label is not None and label["hedge"] is not None
@@ -87,7 +100,7 @@ def _composed(text: str, messages: Sequence[Message], number: int, asked: int) -
         for part in _QUOTATION.findall(words)
     ):
         return Origin(fault=MISQUOTED)
-    search = Composition(words, messages, number, range(asked))
+    search = Composition(words, messages, number, range(asked), words_said)
     runs, fault = search.runs(hedged=hedged)
     if fault:
         return Origin(fault=fault)
@@ -95,17 +108,27 @@ def _composed(text: str, messages: Sequence[Message], number: int, asked: int) -
     return Origin(runs=joined([*head, *runs]))
 
 
-def _framed(framed: re.Match[str], messages: Sequence[Message], number: int, asked: int) -> Origin:
+def _framed(
+    framed: re.Match[str],
+    messages: Sequence[Message],
+    number: int,
+    asked: int,
+    words_said: Sequence[SaidWord],
+) -> Origin:
     """A quotation with who said it, the dates that it means, and the question that it answers."""
     message = messages[number]
     if framed["who"] != speaker_of(message):
         return Origin(fault="it names another speaker")
+    said, helps = framed["said"], ()
+    found = next(places(said, message.text), None)
+    if found is None and _HELP.search(said):
+        said, helps = _HELP.sub(" ", said), tuple(_HELP.findall(said))
     fault = MISQUOTED
-    for place in places(framed["said"], message.text):
-        fault = left_out(tokens(message.text), place)
+    for place in places(said, message.text):
+        fault = left_out(words_said, place)
         if not fault:
             break
-    notes = [] if fault else _notes(framed, messages, number, asked)
+    notes = [] if fault else _notes(framed, helps, messages, number, asked)
     if fault or notes is None:
         return Origin(fault=fault or "its note says what nobody said")
     head = len(tokens(framed.string[: framed.start("said")]))
@@ -114,7 +137,11 @@ def _framed(framed: re.Match[str], messages: Sequence[Message], number: int, ask
 
 
 def _notes(
-    framed: re.Match[str], messages: Sequence[Message], number: int, asked: int
+    framed: re.Match[str],
+    helps: Sequence[str],
+    messages: Sequence[Message],
+    number: int,
+    asked: int,
 ) -> list[Run] | None:
     """None if what they say was not said."""
     runs: list[Run] = []
@@ -124,11 +151,13 @@ def _notes(
             if date is None:
                 return None
             runs.append(Run("date", len(tokens(note[0])), number, date.first, date.last))
-    if framed["asked"]:
-        found = _asked(framed["asked"], messages, asked)
+    beside = [(framed["asked"], range(asked), "question")] if framed["asked"] else []
+    beside += [(one, (number, *range(asked)), "pronoun") for one in helps]
+    for words, where, edit in beside:
+        found = _found(words, messages, where, edit)
         if found is None:
             return None
-        runs += [Run("frame", len(tokens(framed["note"] + framed["of"]))), found]
+        runs.append(found)
     return runs
 
 
@@ -137,10 +166,13 @@ def _says(note: re.Match[str]) -> Callable[[TimeSpan], bool]:
     return lambda span: span.phrase.casefold() == phrase and span.written.endswith(note["date"])
 
 
-def _asked(question: str, messages: Sequence[Message], asked: int) -> Run | None:
-    for number in range(asked):
-        for place in places(question, messages[number].text):
-            return Run("question", len(place), number, place[0], place[-1])
+def _found(
+    words: str, messages: Sequence[Message], numbers: Iterable[int], edit: str
+) -> Run | None:
+    """Where one of these messages has the words."""
+    for number in numbers:
+        for place in places(words, messages[number].text):
+            return Run(edit, len(place), number, place[0], place[-1])
     return None
 
 
@@ -154,23 +186,13 @@ def paraphrase(text: str, cited: Sequence[Message]) -> Origin:
     return Origin(runs=(Run("paraphrase", len(tokens(text))),))
 
 
-def as_said(
-    message: Message, text: str, *, asked: Message | None = None, about: Message | None = None
-) -> str:
-    """The message that a text was to be made of, whole and in its speaker's words, with the dates
-    that it means and what it answers or is ``about``; of a long one the sentence that has the most
-    words of the text."""
-    whole = readable(message.text).strip()
-    quoted = _quoted(_as_far(whole, text))
+def as_said(message: Message, text: str) -> str:
+    """The message that a text was to be made of, in its speaker's words, with the dates that it
+    means; of a long one the sentence that has the most words of the text."""
+    quoted = _quoted(_as_far(readable(message.text).strip(), text))
     if not tokens(quoted):
         return ""
-    noted = asked or about
-    kind = "asked" if asked else "about"
-    beside = readable(noted.text).strip() if noted else ""
-    beside = _quoted(_nearest(beside, text) if asked else _as_far(beside, text))
-    note = f' ({kind}: "{beside}")' if beside else ""
-    dates = _dated(replace(message, text=quoted))
-    return f'{speaker_of(message)} said: "{quoted}"{dates}{note}'
+    return f'{speaker_of(message)}: "{quoted}"{_dated(replace(message, text=quoted))}'
 
 
 def _as_far(whole: str, wanted: str) -> str:

@@ -101,11 +101,17 @@ class Composition:
     """The search for the words of one statement in one message."""
 
     def __init__(
-        self, text: str, messages: Sequence[Message], number: int, asked: Sequence[int]
+        self,
+        text: str,
+        messages: Sequence[Message],
+        number: int,
+        asked: Sequence[int],
+        said: Sequence[SaidWord],
     ) -> None:
+        """``said``: the words of the message with this number."""
         self._text = [one.word for one in tokens(text)]
         self._messages, self._number = messages, number
-        self._said = tokens(messages[number].text)
+        self._said = said
         self._asked = [
             (one, place, token.word)
             for one in asked

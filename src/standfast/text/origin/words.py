@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -89,6 +89,21 @@ def _written_out(word: str) -> list[str]:
         return [word.removesuffix("n't"), "not"]
     verb = meanings("origin.endings", "en").get(ending)
     return [stem, verb] if stem and verb else [word]
+
+
+def bordered(said: Sequence[SaidWord], ends: Iterable[int]) -> tuple[SaidWord, ...]:
+    """The words of a text whose clauses are known to end at these places: nothing behind such a
+    place belongs to what stands before it, unless it denies or supposes that."""
+    borders = frozenset(ends)
+    if not borders:
+        return tuple(said)
+    weighty = _words("negation", "en") | _words("condition", "en")
+    return tuple(
+        one._replace(closes=True)
+        if one.end in borders and not (place + 1 < len(said) and said[place + 1].word in weighty)
+        else one
+        for place, one in enumerate(said)
+    )
 
 
 def places(quoted: str, text: str) -> Iterator[range]:
