@@ -14,7 +14,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from standfast.errors import Invalid
-from standfast.text.claims.lessons import findable_tags
+from standfast.text.claim import findable_tags
 from standfast.text.inputs import clean_name, clean_tags
 from standfast.text.normal import fold
 from standfast.types import Matching, Record

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from standfast.errors import Invalid
 from standfast.text import analysis
-from standfast.text.claims.lessons import findable_tags
+from standfast.text.claim import findable_tags
 from standfast.text.normal import fold
 from standfast.types import Vector
 

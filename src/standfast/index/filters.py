@@ -8,7 +8,7 @@ from datetime import datetime
 from standfast.errors import Invalid
 from standfast.index.conditions import match
 from standfast.scopes import is_visible, root_of
-from standfast.text.claims.lessons import findable_tags
+from standfast.text.claim import findable_tags
 from standfast.text.normal import fold
 from standfast.types import Find, Listing, Record, Search, Where
 

@@ -29,12 +29,10 @@ A_TALK = timedelta(hours=1)
 
 @frozen
 class Heard:
-    """Where the rules took a record from. ``said``: the whole message. ``passing``: only its
-    meaning is asked what has changed by it. ``replies``: it was said to something else that
-    somebody said."""
+    """Where a reader took a record from. ``said``: the clause as it was said. ``replies``: it was
+    said to something else that somebody said."""
 
     said: str = ""
-    passing: bool = False
     replies: bool = False
 
 
@@ -55,7 +53,7 @@ async def weighed(
     ``written``: the ids of what the same commit writes, which the store has as it was before."""
     by_meaning = vector is not None and space == SPACE
     new = told(record.text, record.author, cue_of(record))
-    asks = by_meaning or heard.passing or new.change.kind not in ("", "turns")
+    asks = by_meaning or new.change.kind not in ("", "turns")
     if asks and record.kind == "semantic" and record.type != "user_request":
         known_ids = frozenset(one.record.id for one in known)
         found = await _found(engine, store, record, vector if by_meaning else None, known, written)

@@ -39,7 +39,7 @@ from standfast.lifecycle.safety import (
 from standfast.ports import Store, breath
 from standfast.scopes import is_within, root_of
 from standfast.text.analysis import words
-from standfast.text.claims.lessons import claim_from_data, findable_tags, slot_tag
+from standfast.text.claim import claim_from_data, findable_tags, slot_tag
 from standfast.text.messages import turn_id
 from standfast.types import LIVE, Find, Listing, Record, Search, Vector, Where
 
@@ -89,8 +89,6 @@ async def meet(
         wary=heard is not None,
         refused=seen_hash,
     )
-    if heard and heard.passing and verdict.kind != "duplicate":
-        verdict = by_meaning(record, known)
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         said_now = replace(confirmed, learned_at=record.learned_at)

@@ -16,8 +16,8 @@ from standfast.lifecycle.merge.changes import denies
 from standfast.lifecycle.merge.texts import says_more
 from standfast.lifecycle.merge.topic import said_by
 from standfast.lifecycle.status import disputed
-from standfast.text.claims.changes import change_in
-from standfast.text.claims.lessons import SPEAKER, Claim
+from standfast.lifecycle.merge.claims.changes import change_in
+from standfast.text.claim import SPEAKER, Claim
 from standfast.text.normal import caseless
 from standfast.text.safety_slots import denies_slot, safety_slots
 from standfast.text.words import word_set

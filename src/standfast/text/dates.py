@@ -27,7 +27,6 @@ from standfast.text.words import (
     word_set,
     words,
 )
-from standfast.text.words.sieve import Screened
 from standfast.types.frozen import frozen
 
 CHARACTERS_MAX = 8000
@@ -190,10 +189,10 @@ _SpanReader = Callable[[str, datetime], Iterable[Span]]
 def _safely(read: _Reader, form: str, flags: int = 0) -> _SpanReader:
     """A reader of all the places that match; a date that does not exist is no date, nor is one of
     words that are in the tables only as long as nobody minds case ("laſt week")."""
-    screen = Screened(form, flags)
+    compiled = later(form, flags)
 
     def reader(text: str, at: datetime) -> Iterator[Span]:
-        for found in screen.finditer(text):
+        for found in compiled.finditer(text):
             try:
                 span = read(found, text, at)
             except (ValueError, OverflowError, KeyError):

@@ -13,6 +13,7 @@ from typing import Any
 
 from standfast.text.normal import fold
 from standfast.text.words import pattern
+from standfast.types import TRUST_OF_SOURCE, Durability, Kind
 
 LanguageWords = Mapping[str, Sequence[str]]
 
@@ -28,6 +29,13 @@ def safety_slots(text: str) -> frozenset[str]:
     """The names of the slots, such as ``allergy``; empty for most texts."""
     folded = _folded(text[:_NAMED_MAX])
     return frozenset(slot for slot, words in _patterns().items() if words.search(folded))
+
+
+def durability_for(text: str, kind: Kind, trust: int, usual: Durability) -> Durability:
+    """Core for what must not be overlooked about a person if a person said it; else the usual
+    one."""
+    said = kind == "semantic" and trust >= TRUST_OF_SOURCE["user"]
+    return "core" if said and safety_slots(text) else usual
 
 
 def denies_slot(text: str) -> bool:

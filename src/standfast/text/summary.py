@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from standfast.text.claims.sentences import is_abbreviated
 from standfast.text.normal import one_line
 from standfast.text.tokens import TokenCount
 from standfast.text.words import alternatives, pattern
@@ -173,3 +172,14 @@ def _within(lines: list[SummaryLine], tokens_max: int, count: TokenCount) -> lis
             length //= 2
         return [SummaryLine(label=first.label, text=first.text[:length], order=0)]
     return [lines[index] for index in sorted(kept)]
+
+
+def is_abbreviated(text: str) -> bool:
+    """Whether the full stop at its end is that of an abbreviation."""
+    return text.endswith(".") and bool(_abbreviated().search(text[-8:]))
+
+
+@cache
+def _abbreviated() -> re.Pattern[str]:
+    words = alternatives("sentences.abbreviations")
+    return re.compile(rf"(?:^|[\s(])(?:{words}|\d{{1,2}}|[a-z])\.\Z", re.IGNORECASE)

@@ -12,7 +12,7 @@ from standfast import compat
 from standfast.engine import Engine
 from standfast.errors import Invalid, StandfastError
 from standfast.lifecycle.status import held
-from standfast.text.claims.lessons import durability_for
+from standfast.text.safety_slots import durability_for
 from standfast.text.compare import record_hash
 from standfast.text.inputs import (
     When,

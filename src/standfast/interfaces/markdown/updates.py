@@ -40,7 +40,6 @@ from standfast.lifecycle.safety import (
 )
 from standfast.lifecycle.status import archived, put_away, superseded
 from standfast.scopes import root_of
-from standfast.text.claims import Extraction, extract
 from standfast.text.summary import short
 from standfast.types import (
     Item,
@@ -120,9 +119,8 @@ async def apply_update(
     """All of it as one change, which the outcome names. What a person approved is not held
     against the messages any more."""
     change = Change(engine, root_of(scope), "consolidate", actor=ACTOR, id=engine.new_id())
-    reading = extract(messages)
     for fact, line in update.changed:
-        reason = "" if approved else _unfounded(line.text, messages, reading, [fact.text])
+        reason = "" if approved else _unfounded(line.text, messages, [fact.text])
         if reason:
             change.tell(fact.id, "skipped", f"it stays: {reason}")
             continue
@@ -134,7 +132,7 @@ async def apply_update(
         else:
             _replace(change, made, facts[fact.id])
     for line in update.new:
-        reason = "" if approved else _unfounded(line.text, messages, reading, ())
+        reason = "" if approved else _unfounded(line.text, messages, ())
         if reason:
             outcome.notes.append(
                 f"the model's line {short(line.text, SHOWN)!r} is refused: {reason}"
@@ -170,16 +168,10 @@ async def apply_update(
     outcome.notes += [note] if note else []
 
 
-def _unfounded(
-    text: str, messages: Sequence[Message], reading: Extraction, known: Iterable[str]
-) -> str:
+def _unfounded(text: str, messages: Sequence[Message], known: Iterable[str]) -> str:
     """Why a line of the model's is not what the messages say; "" if it is."""
     near = nearest_to(text, messages)
-    return (
-        misread(text, near, reading)
-        or turned_round(text, near)
-        or ungrounded(text, ground_of(near, known))
-    )
+    return turned_round(text, near) or ungrounded(text, ground_of(near, known))
 
 
 def _record(

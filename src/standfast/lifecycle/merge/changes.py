@@ -49,20 +49,21 @@ from standfast.lifecycle.merge.topic import (
     topic_of,
 )
 from standfast.text.analysis import stem
-from standfast.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from standfast.text.claims.clauses import expanded, reading
-from standfast.text.claims.fields import fields_of, slots_of
-from standfast.text.claims.foreign import language_of
-from standfast.text.claims.lessons import CHANGE, KEPT
-from standfast.text.claims.topics import (
+from standfast.lifecycle.merge.claims.changes import STATEMENT_MAX, ChangeCue, change_in
+from standfast.lifecycle.merge.claims.clauses import expanded, reading
+from standfast.lifecycle.merge.claims.fields import fields_of, slots_of
+from standfast.lifecycle.merge.claims.foreign import language_of
+from standfast.text.claim import CHANGE, KEPT
+from standfast.lifecycle.merge.claims.topics import (
     is_single,
     kinds_of_things,
     people_words,
     states_of,
 )
-from standfast.text.claims.values import new_values_in
+from standfast.lifecycle.merge.claims.values import new_values_in
 from standfast.text.normal import fold
-from standfast.text.words import cues, pattern, word_set
+from standfast.understanding.reading.statements import CATEGORIES
+from standfast.text.words import pattern, word_set
 from standfast.types import Record
 
 
@@ -144,7 +145,7 @@ def _tells(text: str, speaker: str) -> bool:
     said = said_by(text, speaker)
     if change_in(said).kind or new_values_in(said):
         return True
-    return bool(cues("changes.done").search(said))
+    return bool(pattern("changes.done").search(said))
 
 
 def is_planned(new: Topic) -> bool:
@@ -154,7 +155,7 @@ def is_planned(new: Topic) -> bool:
 
 @lru_cache(maxsize=500)  # asked of one statement beside each that is known
 def _is_planned(said: str, change: ChangeCue) -> bool:
-    found = cues("changes.planned").search(said)
+    found = pattern("changes.planned").search(said)
     at = expanded(said).find(change.cue)
     done = change.kind in ("ends", "changes") and at >= 0
     return found is not None and not (done and at + len(change.cue) <= found.start())
@@ -680,9 +681,6 @@ def tells_change(record: Record) -> bool:
 
 
 def tags_of_change(record: Record) -> tuple[str, ...]:
-    """The tags of learned records of the same fields, and of those that were kept as said."""
+    """The tags of learned records, by which those of any field are found."""
     fields = topic_of(record.text, record.author).fields
-    return (KEPT, *_LOOSE, *slots_of(fields))
-
-
-_LOOSE = ("habit", "activity", "is", "owns", "uses")  # of any field
+    return (KEPT, *CATEGORIES, *slots_of(fields))

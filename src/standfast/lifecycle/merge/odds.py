@@ -17,7 +17,7 @@ from typing import NamedTuple
 from standfast.lifecycle.merge.topic import Topic, shared_dense, shared_words
 from standfast.text.analysis import stem
 from standfast.text.normal import fold
-from standfast.text.words import cues, pattern, word_set
+from standfast.text.words import pattern, word_set
 
 LIKELY = 0.65  # from here on it is disputed
 
@@ -152,7 +152,7 @@ def _told(said: str) -> _Wording:
         placed=bool(_PLACED.search(said)),
         new_thing=bool(_NEW_THING.search(said)),
         gets_new=bool(_GETS_NEW.search(said)),
-        happens=bool(cues("changes.happens").search(said)),
+        happens=bool(pattern("changes.happens").search(said)),
         too=bool(pattern("changes.too").search(said)),
     )
 

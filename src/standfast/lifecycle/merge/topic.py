@@ -7,18 +7,17 @@ from dataclasses import replace
 from functools import lru_cache
 
 from standfast.text.analysis import stem, words
-from standfast.text.claims import claim_in
-from standfast.text.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from standfast.text.claims.clauses import expanded, reading
-from standfast.text.claims.fields import events_in, fields_of
-from standfast.text.claims.foreign import language_of
-from standfast.text.claims.permanence import spelled
-from standfast.text.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
+from standfast.lifecycle.merge.claims.reader import claim_in
+from standfast.lifecycle.merge.claims.changes import STATEMENT_MAX, ChangeCue, change_in
+from standfast.lifecycle.merge.claims.clauses import expanded, reading
+from standfast.lifecycle.merge.claims.fields import events_in, fields_of
+from standfast.lifecycle.merge.claims.foreign import language_of
+from standfast.lifecycle.merge.claims.reader import FRAMED, spelled, words_said
+from standfast.lifecycle.merge.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
 from standfast.text.normal import fold
-from standfast.text.words import cues, meanings, pattern, word_set
+from standfast.text.words import meanings, pattern, word_set
 from standfast.types.frozen import frozen
 
-_FRAMED = re.compile(r"[^\n\":]{1,80}? (?:said|asks|asked to remember): \"(?P<said>.+)\"")
 _NAME = re.compile(r"(?<![\w.])[^\W\d_a-z][\w.'-]*")
 _BEGINS = re.compile(r"\A\W*([^\W\d_a-z][\w'-]+)(?: and (?:I|i|me|\w+)\b)?")
 _DENSE = re.compile("[\u3400-\u9fff]+")
@@ -70,8 +69,8 @@ def said_by(text: str, speaker: str) -> str:
 
 @lru_cache(maxsize=4000)
 def _said_by(text: str, speaker: str) -> str:
-    if framed := _FRAMED.match(text):
-        return spelled(framed["said"])
+    if framed := FRAMED.match(text):
+        return spelled(words_said(framed))
     said = re.sub(rf"\A(?:{re.escape(speaker or 'The user')}|The user)(?='s|\b)", "I", text)
     said = re.sub(r"\AI's", "My", said)
     said = re.sub(r"\btheir\b", "my", said) if re.match(r"I\b", said) else said
@@ -231,6 +230,6 @@ def told(text: str, speaker: str, cue: str) -> Topic:
     new = topic_of(text, speaker)
     if cue and new.change.kind in ("", "may change", "turns"):
         new = replace(new, change=change_in(cue))
-    if not new.change.kind and cues("changes.done").search(new.said):
+    if not new.change.kind and pattern("changes.done").search(new.said):
         new = replace(new, change=ChangeCue("may change", DONE))
     return new

@@ -20,13 +20,13 @@ from standfast.text.normal import plain_copy
 from standfast.text.redact.assignments import Span, secret_kind_of_field
 from standfast.text.redact.breaks import continued, find_broken
 from standfast.text.redact.kinds import KIND_NAMES, KINDS, Kind, by_pattern
-from standfast.text.words.sieve import USUAL_LETTERS
 from standfast.types.frozen import frozen
 
 # A replaced secret may bring two halves of another one together; more rounds than this
 # never happened, and each one costs only when there was a finding.
 _ROUNDS_MAX = 8
 _LONG = 20_000  # characters
+_USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
 # A number of fewer digits is no card number.
 _SMALLEST_SECRET_NUMBER = 10**11
 
@@ -210,7 +210,7 @@ def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> An
     """The anchors by the letter of theirs that is the rarest in ordinary text."""
     found: dict[str, list[tuple[str, Sequence[int]]]] = {}
     for anchor in sorted(anchors):
-        letter = min(anchor, key=f"{USUAL_LETTERS}.".find, default="")  # what is not there is rarer
+        letter = min(anchor, key=f"{_USUAL_LETTERS}.".find, default="")  # what is not there is rarer
         found.setdefault(letter, []).append((anchor, tuple(kinds[anchor])))
     return tuple((letter, tuple(listed)) for letter, listed in found.items())
 

@@ -19,7 +19,6 @@ from typing import Any
 
 from standfast.errors import Invalid
 from standfast.text.expressions import later
-from standfast.text.words.sieve import Screened, Sieve
 
 FOLDER: Traversable = files(__package__)  # a test may set another one before the first question
 SECTIONS = "sections.toml"
@@ -283,20 +282,6 @@ def pattern(section: str, language: str = "") -> re.Pattern[str]:
     except re.error as error:
         file = f"{language}.toml" if language else "the language files"
         raise Invalid(f"{file}: {section} is no regular expression: {error}") from None
-
-
-@cache
-def cues(section: str, language: str = "") -> Sieve:
-    """The same for long lists of which nobody asks for groups: searched quickly."""
-    flags = re.IGNORECASE if _shape(section) == "anycase" else 0
-    return Sieve(alternatives(section, language) or r"(?!)", flags)
-
-
-@cache
-def screened(section: str, language: str = "") -> Screened:
-    """The same for those whose groups somebody asks for."""
-    flags = re.IGNORECASE if _shape(section) == "anycase" else 0
-    return Screened(alternatives(section, language) or r"(?!)", flags)
 
 
 @cache

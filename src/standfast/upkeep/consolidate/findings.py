@@ -22,7 +22,7 @@ from standfast.lifecycle.merge import AGAINST, between, claim_of
 from standfast.lifecycle.merge.judgement import conflict, same_slot
 from standfast.profiles import Stale
 from standfast.text.analysis import terms
-from standfast.text.claims.lessons import Claim
+from standfast.text.claim import Claim
 from standfast.text.compare import difference
 from standfast.types import LIVE, Durability, Record, Relation
 from standfast.types.frozen import frozen

@@ -20,7 +20,7 @@ from standfast.models.calls import sum_of
 from standfast.models.prompts import profile as profile_prompt
 from standfast.packet.stable import STABLE, chosen_block
 from standfast.text.analysis import is_stop_word, query_terms, terms, words
-from standfast.text.claims.lessons import SPEAKER, claim_from_data
+from standfast.text.claim import SPEAKER, claim_from_data
 from standfast.text.compare import text_hash
 from standfast.text.compare.parts import read
 from standfast.text.tokens import TokenCount

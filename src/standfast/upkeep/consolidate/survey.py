@@ -17,7 +17,7 @@ from standfast.lifecycle.merge.judgement import same_slot
 from standfast.models.calls import sum_of
 from standfast.ports import breath
 from standfast.scopes import is_visible
-from standfast.text.claims import claim_in
+from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.types import KIND_OF_TYPE, LIVE, Listing, Record, Relation, Search, Touch, Where
 from standfast.upkeep.consolidate.findings import (
     Age,

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
 from standfast.errors import Invalid
 from standfast.text.analysis import is_stop_word, words
-from standfast.text.claims import Extraction, Gated, claim_in
-from standfast.text.claims.findings import EXCLUSIVE
-from standfast.text.claims.lessons import SPEAKER, Claim, Lesson
+from standfast.lifecycle.merge.claims.findings import EXCLUSIVE
+from standfast.lifecycle.merge.claims.reader import claim_in
+from standfast.text.claim import SPEAKER, Claim
 from standfast.text.compare import difference, hides_value, text_hash
 from standfast.text.dates import Span, time_spans
 from standfast.text.normal import fold
 from standfast.text.redact import Redactor
 from standfast.types import Message, Record, RelationKind
 from standfast.types.frozen import frozen
+from standfast.understanding.reading.statements import Statement
 from standfast.types.own import NOTHING_OWN, TAG, OwnTypes
 from standfast.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from standfast.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
@@ -60,9 +61,14 @@ class Fact:
 
 
 def read_answer(
-    data: Any, shown: Shown, rules: Extraction, redactor: Redactor, own: OwnTypes = NOTHING_OWN
+    data: Any,
+    shown: Shown,
+    found: Sequence[Statement],
+    redactor: Redactor,
+    own: OwnTypes = NOTHING_OWN,
 ) -> Learned:
-    """What holds of an answer; ``rules`` is what the rules see in the same messages. Invalid if
+    """What holds of an answer; ``found`` is what the reader in the box
+    finds in the same messages. Invalid if
     it would only take away: if it means to replace memories, but none of its facts holds."""
     if not _is_answer(data):
         raise Invalid("the answer is not what was asked for")
@@ -72,11 +78,11 @@ def read_answer(
     place_of: dict[int, int] = {}  # of a fact's number, among the candidates
     said: Counter[str] = Counter()
     for number, fact in enumerate(facts, 1):
-        leans_on, reason = _holds(fact, shown, rules, said)
+        leans_on, reason = _holds(fact, shown, found, said)
         if reason:
             refused.append((fact.cited[0].id if fact.cited else "", f"a fact is refused: {reason}"))
             continue
-        candidate = _candidate(fact, leans_on, rules, own)
+        candidate = _candidate(fact, leans_on, own)
         place_of[number] = _place(candidate, candidates)
         if place_of[number] == len(candidates):
             candidates.append(candidate)
@@ -121,7 +127,7 @@ def _fact(raw: Mapping[str, Any], shown: Shown, redactor: Redactor) -> Fact:
 
 
 def _holds(
-    fact: Fact, shown: Shown, rules: Extraction, said: Counter[str]
+    fact: Fact, shown: Shown, found: Sequence[Statement], said: Counter[str]
 ) -> tuple[tuple[str, ...], str]:
     """The known records it needs beside its messages, and why it does not hold, or ""."""
     if not fact.cited:
@@ -132,7 +138,7 @@ def _holds(
         return (), "its text is empty or too long"
     if said[fact.cited[-1].id] >= FACTS_PER_MESSAGE_MAX:
         return (), f"more than {FACTS_PER_MESSAGE_MAX} facts of one message"
-    reason = misread(fact.text, fact.cited, rules) or turned_round(fact.text, fact.cited)
+    reason = misread(fact.text, fact.cited, found) or turned_round(fact.text, fact.cited)
     if reason:
         return (), reason
     reason = ungrounded(fact.text, ground_of(fact.cited))
@@ -142,17 +148,14 @@ def _holds(
     return tuple(records), ungrounded(fact.text, ground_of(fact.cited, records.values()))
 
 
-def _candidate(
-    fact: Fact, leans_on: tuple[str, ...], rules: Extraction, own: OwnTypes
-) -> LearnCandidate:
+def _candidate(fact: Fact, leans_on: tuple[str, ...], own: OwnTypes) -> LearnCandidate:
     raw = fact.raw
     ours = own.types.get(raw.get("type", ""))
     heard = "\n".join(message.text for message in fact.cited)
     (since, until), misdated = times_of(str(raw.get("when", "")), fact.cited)
     ids = tuple(message.id for message in fact.cited)
     hinted = [record.id for kind, record in fact.known if kind in HINTS]
-    corrects = any(one.corrects for one in rules.lessons if set(one.messages) & set(ids))
-    lesson = Lesson(
+    statement = Statement(
         text=fact.text,
         messages=ids,
         type=ours.like if ours else raw.get("type", "fact"),
@@ -165,22 +168,21 @@ def _candidate(
         entities=names_in(fact.text),
         valid_from=since,
         valid_to=until,
-        corrects=corrects and any(kind in REPLACING for kind, _ in fact.known),
         replaces=hinted[0] if hinted else "",
         told=tuple((kind, record.id) for kind, record in fact.known if kind in TOLD),
         links=tuple((kind, record.id) for kind, record in fact.known if _is_link(kind)),
     )
     notes = [note for note in (fact.note, misdated) if note]
-    return LearnCandidate(lesson=lesson, how="model", leans_on=leans_on, note="; ".join(notes))
+    return LearnCandidate(statement=statement, how="model", leans_on=leans_on, note="; ".join(notes))
 
 
 def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
     """Where the same is said already, or behind the last."""
-    text = candidate.lesson.text
+    text = candidate.statement.text
     for index, other in enumerate(others):
-        is_equal = text_hash(other.lesson.text) == text_hash(text) and not hides_value(text)
+        is_equal = text_hash(other.statement.text) == text_hash(text) and not hides_value(text)
         if is_equal or (
-            other.lesson.claim == candidate.lesson.claim and not difference(other.lesson.text, text)
+            other.statement.claim == candidate.statement.claim and not difference(other.statement.text, text)
         ):
             return index
     return len(others)
@@ -238,7 +240,7 @@ def _episode(text: str, redactor: Redactor) -> str:
     return redactor.redact("\n".join(line for line in lines if line)).text
 
 
-# The claim of a fact that a model wrote. Where the rules can read it, they win
+# The claim of a fact that a model wrote. Where the judge can read it, that counts
 
 ENTITIES_MAX = 8
 
@@ -254,7 +256,7 @@ def speaker_of(messages: Sequence[Message]) -> str:
 
 
 def claim_of_fact(text: str, told: str, messages: Sequence[Message]) -> Claim | None:
-    """By the rules, or else as the model tells it ("ann / home / hamburg"), if its words are
+    """As the judge reads it, or else as the model tells it ("ann / home / hamburg"), if its words are
     those of the text."""
     speaker = speaker_of(messages)
     return claim_in(text, speaker=speaker) or _told(told, text, speaker)
@@ -283,12 +285,13 @@ def _is_in(part: str, text: str) -> bool:
     return all(word in known for word in words(part))
 
 
-def misread(text: str, messages: Sequence[Message], rules: Extraction) -> str:
-    """Why a fact turns round what the rules read in its messages, or says it of somebody else;
+def misread(text: str, messages: Sequence[Message], found: Sequence[Statement]) -> str:
+    """Why a fact turns round what was read in its messages, or says it of somebody else;
     "" if it does not."""
     claim = claim_in(text, speaker=speaker_of(messages))
     ids = {message.id for message in messages}
-    read = [one.claim for one in rules.lessons if one.claim is not None and ids & set(one.messages)]
+    texts = [one.text for one in found if ids & set(one.messages)]
+    read = [one for text in texts if (one := claim_in(text, speaker=speaker_of(messages)))]
     if claim is None or claim in read:
         return ""
     for other in read:
@@ -330,7 +333,7 @@ Times = tuple[datetime | None, datetime | None]
 
 def times_of(when: str, messages: Sequence[Message]) -> tuple[Times, str]:
     """From when until when, in UTC, and a note if the model's dates were not taken. Where the
-    messages name times that the rules understand, a date must be one of those."""
+    messages name times that are understood, a date must be one of those."""
     last = messages[-1].at
     first, slash, second = when.strip().partition("/")
     spans = [span for message in messages for span in time_spans(message.text, message.at)]
@@ -338,13 +341,13 @@ def times_of(when: str, messages: Sequence[Message]) -> tuple[Times, str]:
     since, until = begin and begin[0], end and end[1]
     wrong = any(one and not _named(one, spans) for one in (begin, end)) if spans else False
     if (first and not begin) or (second.strip() and not end) or wrong:
-        return _of_rules(spans), f"the date {when[:40]!r} is not what the messages say"
+        return _as_named(spans), f"the date {when[:40]!r} is not what the messages say"
     if since and until and until <= since:
         until = None
     return (_utc(since), _utc(until)), ""
 
 
-def _of_rules(spans: Sequence[Span]) -> Times:
+def _as_named(spans: Sequence[Span]) -> Times:
     return (_utc(spans[0].start), None) if len(spans) == 1 else (None, None)
 
 
@@ -406,16 +409,15 @@ def _is_talk(message: Message) -> bool:
     return bool(message.text.strip()) and message.role not in ("system", "developer")
 
 
-def messages_as_text(shown: Shown, gates: Mapping[str, Gated]) -> str:
+def messages_as_text(shown: Shown, teaching: Collection[str]) -> str:
     return "\n".join(
-        _line(handle, message, _length(message, shown, gates))
+        _line(handle, message, _length(message, shown, teaching))
         for handle, message in shown.messages.items()
     )
 
 
-def _length(message: Message, shown: Shown, gates: Mapping[str, Gated]) -> int:
-    gated = gates.get(message.id)
-    teaches = message.id in shown.new and gated is not None and not (gated.skip and gated.sure)
+def _length(message: Message, shown: Shown, teaching: Collection[str]) -> int:
+    teaches = message.id in shown.new and message.id in teaching
     return CHARACTERS_MAX if teaches else CONTEXT_CHARACTERS_MAX
 
 

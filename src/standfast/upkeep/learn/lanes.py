@@ -2,7 +2,7 @@
 
 Two lanes: what is said while somebody is being met is learned at once (``post-chat-memory``);
 later turns wait for each other and are learned as a digest (``regular-chat-memory-digest``).
-Waiting saves model calls. Rules cost nothing, so with rules nobody waits.
+Waiting saves model calls. The reader in the box costs nothing: without a model nobody waits.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from standfast.errors import StandfastError
 from standfast.packet.buffers import LEARNER
 from standfast.ports import Store, beside
 from standfast.scopes import root_of
-from standfast.text.claims.lessons import Lesson
 from standfast.text.messages import turn_id
 from standfast.text.trust import doubt_about, heard, without_recalled
 from standfast.types import Message, Record, RelationKind, Session, SessionKey
 from standfast.types.frozen import frozen
+from standfast.understanding.reading.statements import Statement
 from standfast.upkeep.heard import retired, turns_of
 
-How = Literal["rules", "model"]
+How = Literal["network", "model"]  # "rules" in records of earlier versions
 Lane = Literal["post-chat-memory", "regular-chat-memory-digest"]
 
 LEARNED = "learning"  # where a turn's ``data`` says what became of it
@@ -79,25 +79,17 @@ class Turns:
 
 @frozen
 class LearnCandidate:
-    """A lesson before it meets what is known. ``leans_on`` are known records whose words it
-    uses beside those of its messages; ``links`` point at other candidates of the same answer.
-    ``if_news``: it is written only if something that is known is otherwise since; ``passing``: and
-    only its meaning may say so, because no rule reads it."""
+    """A statement before it meets what is known. ``leans_on`` are known records whose words it
+    uses beside those of its messages; ``links`` point at other candidates of the same answer."""
 
-    lesson: Lesson
+    statement: Statement
     how: How
     leans_on: tuple[str, ...] = ()
     links: tuple[tuple[RelationKind, int], ...] = ()
     note: str = ""  # what was dropped of it
-    if_news: bool = False
-    passing: bool = False
     origin: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
     fault: str = ""
-
-    @property
-    def writer(self) -> str:
-        return "corrections" if self.lesson.about else self.how
 
 
 @frozen
@@ -134,7 +126,7 @@ async def next_turns(
     most: int = MESSAGES_READ_MAX,
 ) -> Turns | None:
     """The next messages of a session to learn from, ``most`` of them; None if there are none, or
-    not yet. ``ahead``: how far the rules have read while the reader waits for a model."""
+    not yet. ``ahead``: how far the reader in the box has read while its place waits for a model."""
     sessions = await store.sessions(root_of(key.scope), (key,))
     if not sessions:
         return None

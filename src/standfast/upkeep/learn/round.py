@@ -14,7 +14,7 @@ from standfast.models.embedder import Embedded
 from standfast.models.prompts import extract as extract_prompt
 from standfast.ports import AnswerError, Store
 from standfast.scopes import root_of
-from standfast.text.claims import Extraction, Gated, TurnReading, gate
+from standfast.text.safety_slots import safety_slots
 from standfast.types import (
     Message,
     ReceiptItem,
@@ -26,7 +26,6 @@ from standfast.types import (
     Work,
 )
 from standfast.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
-from standfast.upkeep.learn.duration import fleeting_in, lasting_in, surely_lasting_in
 from standfast.upkeep.learn.lanes import (
     MESSAGES_READ_MAX,
     OPTED_OUT,
@@ -39,8 +38,9 @@ from standfast.upkeep.learn.lanes import (
     giving_way,
     next_turns,
 )
+from standfast.understanding.reading.statements import Statement
+from standfast.upkeep.learn.statements import may_teach, statements_in, too_long, why_skipped
 from standfast.upkeep.learn.unread import add_unread
-from standfast.upkeep.learn.voices import corrected_in, in_own_words
 from standfast.upkeep.learn.writer import extract_of, write
 from standfast.upkeep.leases import failed, note_place, noted_place
 from standfast.upkeep.questions import Answered, asked_once
@@ -83,7 +83,7 @@ async def learn_sessions(
 ) -> None:
     """Learn from what was said in these sessions since the last time; with ``everything`` also
     from what would still wait for more, with a ``pace`` only as much as it allows."""
-    if engine.profile.learn == "off":
+    if engine.profile.learn == "off" or why_not(engine, store):
         return
     for one in work:
         key = SessionKey(one.scope, one.id)
@@ -104,6 +104,13 @@ def has_model(engine: Engine, store: Store) -> bool:
     if engine.models is None or engine.rules_only or store is engine.volatile:
         return False
     return engine.models.model_for("extract") is not None
+
+
+def why_not(engine: Engine, store: Store) -> str:
+    """Why nothing is learned here, in one line; "" if something is."""
+    if engine.reader is not None or has_model(engine, store):
+        return ""
+    return f"nothing is learned without a language model: {engine.no_reader}"
 
 
 async def _learn_session(
@@ -136,7 +143,7 @@ async def _learn_session(
         shown = with_model and OPTED_OUT not in turns.unheard.values()
         episode = await extract_of(engine, turns) if shown else None
         if not (with_model and (worth_asking(turns) or episode)):
-            await _learn_by_rules(engine, turns, done, episode)
+            await _write(engine, turns, await by_reader(engine, turns), done, episode)
             return turns.up_to < turns.session.last_seq
         answered: Answered[Learned] = Answered()
         if not engine.unasked:
@@ -152,8 +159,10 @@ async def _learn_session(
 
 
 async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: LearnRound) -> None:
-    """While the model is away the rules learn what they can. The reader stays where it is, so
-    the model reads the same when it is back."""
+    """While the model is away the reader in the box learns what it can. The place of learning stays
+    where it is, so the model reads the same when it is back."""
+    if engine.reader is None:
+        return
     place = await noted_place(engine, store, key.scope, work_of(key.id))
 
     async def take(most: int) -> Turns | None:
@@ -162,7 +171,7 @@ async def _read_ahead(engine: Engine, store: Store, key: SessionKey, done: Learn
         )
 
     async def learn(turns: Turns) -> bool:
-        await _learn_by_rules(engine, turns, done, None)
+        await _write(engine, turns, await by_reader(engine, turns), done, None)
         return True
 
     async def go_on(turns: Turns) -> None:
@@ -206,14 +215,13 @@ async def _in_pieces(
 
 
 async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exception) -> bool:
-    """For one message at which a reader failed: the rules read it alone, or it is marked unread;
-    both are counted. False if not even that can be written."""
+    """For one message at which a reader failed: it is read alone, or marked unread; both are counted. False if not even that can be written."""
     reason = UNREAD + cause_of(error)
     log.warning("a message stays %s", reason, extra={"action": "learn"})
     try:
-        alone = await in_own_words(engine, replace(turns, earlier=()))
-        learned = await by_rules(engine, alone)
-        only = {message.id: f"{reason}; only the rules read it" for message in turns.messages}
+        alone = replace(turns, earlier=())
+        learned = await by_reader(engine, alone)
+        only = {message.id: f"{reason}; it was read alone" for message in turns.messages}
         await _write(engine, alone, replace(learned, unread=only), done, None)
     except (Conflict, Unavailable):
         raise
@@ -227,13 +235,6 @@ async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exce
             done.items.append(ReceiptItem(id=key.id, status="failed", reason=str(invalid)))
             return False
     return True
-
-
-async def _learn_by_rules(
-    engine: Engine, turns: Turns, done: LearnRound, episode: Record | None
-) -> None:
-    turns = await in_own_words(engine, turns)
-    await _write(engine, turns, await by_rules(engine, turns), done, episode)
 
 
 async def _write(
@@ -268,7 +269,7 @@ async def _asked(
         work_of(turns.key.id),
         is_done=is_done,
         ask=lambda: by_model(engine, turns, draft=episode.text if episode else ""),
-        yet="only the rules learned from it yet",
+        yet="only the reader in the box learned from it yet",
         news=turns.session.last_seq,
     )
     done.usage = sum_of(done.usage, answered.usage)
@@ -297,7 +298,7 @@ async def _without_opted_out(engine: Engine, turns: Turns) -> Turns:
     return replace(turns, messages=said, earlier=earlier, unheard={**turns.unheard, **unheard})
 
 
-# From turns to candidates: by rules, or by one question to a model
+# From turns to candidates: by the reader in the box, or by one question to a model
 
 KNOWN_MAX = 12
 KNOWN_PER_MESSAGE = 4
@@ -305,89 +306,73 @@ SEARCH_CHARACTERS_MAX = 2000
 UNTOLD = "the model found nothing in it"
 
 
-async def by_rules(engine: Engine, turns: Turns) -> Learned:
-    """What the rules find, and what is lasting by its meaning; no language model is asked."""
-    found = await _read_by_rules(engine, turns)
-    lasting = await lasting_in(engine, root_of(turns.session.scope), found.unread)
-    lasting += await surely_lasting_in(engine.reader, found.barred)
-    fleeting = await fleeting_in(engine, turns.messages, found.lessons)
-    kept = [*(one for one in found.lessons if one not in fleeting), *lasting]
-    rest = [*(one for _, one in found.unread if one not in lasting), *found.moments]
-    rest += found.asides if engine.reader is not None else ()
-    sure = [LearnCandidate(lesson=lesson, how="rules") for lesson in kept]
-    tidings = [*fleeting, *found.tidings]
-    news = [LearnCandidate(lesson=one, how="rules", if_news=True) for one in tidings]
-    news += [LearnCandidate(lesson=one, how="rules", if_news=True, passing=True) for one in rest]
-    taught = {id_ for lesson in kept for id_ in lesson.messages}
-    skipped = {id_: why for id_, why in found.skipped.items() if id_ not in taught}
-    # In the order in which it was said; of one message what replaces before what is beside it.
-    place = {message.id: at for at, message in enumerate(turns.messages)}
-    candidates = sorted(
-        (*news, *sure), key=lambda one: max(place.get(id_, -1) for id_ in one.lesson.messages)
-    )
+async def by_reader(engine: Engine, turns: Turns) -> Learned:
+    """What the reader in the box finds; no language model is asked."""
+    async with giving_way(engine):
+        found = await statements_in(engine, turns)
+    skipped = {one.id: why for one in turns.messages if (why := why_skipped(one))}
     return Learned(
-        candidates=tuple(candidates),
+        candidates=tuple(LearnCandidate(statement=one, how="network") for one in found),
         skipped={**skipped, **turns.unheard},
+        unread=too_long(turns.messages),
     )
-
-
-async def _read_by_rules(engine: Engine, turns: Turns) -> Extraction:
-    """Whoever waits for something else gets a turn after each message."""
-    reading = TurnReading(turns.earlier)
-    for message in turns.messages:
-        async with giving_way(engine):
-            told = reading.told_before(message)
-            reading.read(message, await corrected_in(engine.reader, message, told))
-    return reading.found
 
 
 def worth_asking(turns: Turns) -> bool:
-    """Is there a message that the heuristics do not surely skip?"""
-    return any(_may_teach(gate(message)) for message in turns.messages if message.text.strip())
-
-
-def _may_teach(gated: Gated) -> bool:
-    return not (gated.skip and gated.sure)
+    """Is there a message that may teach something?"""
+    return any(may_teach(message) for message in turns.messages)
 
 
 async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned, Usage]:
-    """One question for all of them, the episode of a session that is over included. What the
-    rules are sure of is learned even if the model passes it over. Unavailable or Invalid if there
-    is no answer that can be used."""
+    """One question for all of them, the episode of a session that is over included. Standing orders
+    and what concerns somebody's safety are learned even if the model passes them over. Unavailable
+    or Invalid if there is no answer that can be used."""
     assert engine.models is not None
     known, searched = await nearest(engine, turns)
     shown = show(turns.messages, turns.earlier, known)
-    gates = {message.id: gate(message) for message in turns.messages}
+    teaching = frozenset(message.id for message in turns.messages if may_teach(message))
     prompt = extract_prompt(
         known=known_as_text(shown),
-        messages=messages_as_text(shown, gates),
+        messages=messages_as_text(shown, teaching),
         draft=draft,
         own=engine.own,
     )
     authors = {message.author for message in shown.messages.values()}
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
-    rules = await _read_by_rules(engine, await in_own_words(engine, turns))
+    found = await _read_beside(engine, turns)
     try:
-        learned = read_answer(reply.data, shown, rules, engine.redactor, engine.own)
+        learned = read_answer(reply.data, shown, found, engine.redactor, engine.own)
     except Invalid as error:
         raise AnswerError(str(error), usage=reply.usage) from None
-    sure = [
-        LearnCandidate(lesson=lesson, how="rules")
-        for lesson in rules.lessons
-        if all(gates[id_].sure for id_ in lesson.messages if id_ in gates)
-    ]
-    candidates = _completed(learned.candidates, sure)
-    skipped = {id_: gated.skip or UNTOLD for id_, gated in gates.items()}
+    candidates = _completed(learned.candidates, found)
+    skipped = {one.id: why_skipped(one) or UNTOLD for one in turns.messages}
     skipped |= {**learned.skipped, **turns.unheard}
     return replace(learned, candidates=candidates, skipped=skipped), sum_of(searched, reply.usage)
 
 
+async def _read_beside(engine: Engine, turns: Turns) -> list[Statement]:
+    """What the reader in the box finds in what a model has read; it may be away."""
+    try:
+        return await statements_in(engine, turns)
+    except Unavailable:
+        return []
+
+
 def _completed(
-    candidates: tuple[LearnCandidate, ...], sure: Sequence[LearnCandidate]
+    candidates: tuple[LearnCandidate, ...], found: Sequence[Statement]
 ) -> tuple[LearnCandidate, ...]:
-    """With what the rules are sure of, from messages that the model made nothing of."""
-    told = {id_ for candidate in candidates for id_ in candidate.lesson.messages}
-    return (*candidates, *(one for one in sure if told.isdisjoint(one.lesson.messages)))
+    """With the standing orders and safety slots that the model passed over."""
+    told = {key for one in candidates for key in _keys(one.statement)}
+    missed = (one for one in found if _keys(one) - told)
+    return (*candidates, *(LearnCandidate(statement=one, how="network") for one in missed))
+
+
+def _keys(statement: Statement) -> set[tuple[str, str]]:
+    """What of a statement no model may pass over, by the messages that say it."""
+    kinds = set(safety_slots(statement.text))
+    if statement.type == "user_request":
+        kinds.add(statement.type)
+    return {(id_, kind) for id_ in statement.messages for kind in kinds}
 
 
 async def nearest(engine: Engine, turns: Turns) -> tuple[list[Record], Usage]:

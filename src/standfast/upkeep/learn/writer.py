@@ -23,17 +23,9 @@ from standfast.lifecycle.status import held, superseded
 from standfast.ports import NewId
 from standfast.profiles import Profile
 from standfast.scopes import is_visible, make_scope, root_of
-from standfast.text.claims.lessons import (
-    CHANGE,
-    CHANGED_BY,
-    TOLD_AT,
-    Lesson,
-    claim_as_data,
-    durability_for,
-)
-from standfast.text.claims.sentences import plain
-from standfast.text.claims.voice import own_words
+from standfast.text.claim import CHANGED_BY, TOLD_AT, claim_as_data
 from standfast.text.compare import record_hash, text_hash
+from standfast.text.safety_slots import durability_for
 from standfast.text.trust import derived_trust, suspicion
 from standfast.types import (
     KIND_OF_TYPE,
@@ -43,6 +35,7 @@ from standfast.types import (
     Durability,
     Find,
     ItemStatus,
+    Kind,
     Listing,
     Message,
     Record,
@@ -51,6 +44,7 @@ from standfast.types import (
     Where,
 )
 from standfast.types.frozen import frozen
+from standfast.understanding.reading.statements import Statement
 from standfast.upkeep.heard import turns_of
 from standfast.upkeep.learn.grounds import ground_of, ungrounded
 from standfast.upkeep.learn.lanes import (
@@ -70,7 +64,7 @@ TAUGHT = "learned from"
 NOTHING = "nothing to learn"
 RULED_MAX = 200
 ORIGIN, FAULT = "origin", "fault"  # where a record's ``data`` says where its words come from
-WHOLE_MAX = 1000  # characters of a message: a longer one tells more than one thing
+BY_READER = frozenset(("network", "rules"))  # "rules" in records of earlier versions
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +80,7 @@ class LearnedTurns:
     ids: dict[tuple[int, str], str] = field(default_factory=dict)
     repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
     taught: set[str] = field(default_factory=set)  # message ids
-    ruled: list[Record] = field(default_factory=list)  # by the rules, of the same messages
+    ruled: list[Record] = field(default_factory=list)  # without a model, of the same messages
     as_said: dict[str, str] = field(default_factory=dict)  # text kept as it was said -> its writer
 
     @property
@@ -152,7 +146,7 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     records: dict[int, Record] = {}
     candidates = list(learned.candidates)
     for number, candidate in enumerate(candidates):
-        if not _is_there(draft, candidate.lesson, said):
+        if not _is_there(draft, candidate.statement, said):
             continue
         candidates[number] = candidate = with_origin(candidate, draft.turns, draft.told_by)
         if not _is_new(draft, candidate):
@@ -163,15 +157,15 @@ async def _fill(draft: LearnedTurns, learned: Learned) -> None:
     await draft.change.embed(records.values())
     scopes = await _scopes(draft) if records else []
     if any(candidate.how == "model" for candidate in learned.candidates):
-        draft.ruled = await _by_rules_before(draft)
+        draft.ruled = await _read_before(draft)
     for number, record in records.items():
         async with giving_way(draft.engine):
             await _settle(draft, number, candidates[number], record, scopes)
     await link(draft, candidates)
 
 
-async def _by_rules_before(draft: LearnedTurns) -> list[Record]:
-    """What the rules made of the same messages while the model was away."""
+async def _read_before(draft: LearnedTurns) -> list[Record]:
+    """What the reader in the box made of the same messages while the model was away."""
     turns = draft.turns
     query = Find(
         where=Where(
@@ -185,35 +179,35 @@ async def _by_rules_before(draft: LearnedTurns) -> list[Record]:
         lineage=tuple(message.id for message in turns.messages),
         limit=RULED_MAX,
     )
-    return [one for one in await turns.store.find(query) if one.data.get("how") == "rules"]
+    return [one for one in await turns.store.find(query) if one.data.get("how") in BY_READER]
 
 
 def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
     """The hashes of those that the model says in other words."""
-    lesson = candidate.lesson
+    statement = candidate.statement
     return frozenset(
         record.hash
         for record in draft.ruled
         if record.hash
         and candidate.how == "model"
-        and not set(record.lineage).isdisjoint(lesson.messages)
-        and say_alike(record.text, lesson.text)
+        and not set(record.lineage).isdisjoint(statement.messages)
+        and say_alike(record.text, statement.text)
     )
 
 
-def _is_there(draft: LearnedTurns, lesson: Lesson, said: Mapping[str, Message]) -> bool:
+def _is_there(draft: LearnedTurns, statement: Statement, said: Mapping[str, Message]) -> bool:
     """Whether all that it was made from still is."""
-    here = all(id_ in said and id_ in draft.told_by for id_ in lesson.messages)
-    return bool(lesson.messages) and here and all(id_ in draft.told_by for id_ in lesson.asked)
+    here = all(id_ in said and id_ in draft.told_by for id_ in statement.messages)
+    return bool(statement.messages) and here and all(id_ in draft.told_by for id_ in statement.asked)
 
 
 def _is_new(draft: LearnedTurns, candidate: LearnCandidate) -> bool:
     """Whether there is a text, and not what is kept as it was said already."""
-    text = candidate.lesson.text
+    text = candidate.statement.text
     if not text or (candidate.fault and text in draft.as_said):
         return False
     if candidate.fault:
-        draft.as_said[text] = candidate.writer
+        draft.as_said[text] = candidate.how
     return True
 
 
@@ -221,7 +215,7 @@ async def _record(
     draft: LearnedTurns, candidate: LearnCandidate, said: Mapping[str, Message]
 ) -> Record | None:
     """None if a known record that it leans on is not there any more."""
-    ids = candidate.lesson.messages
+    ids = candidate.statement.messages
     known = await _known(draft, candidate.leans_on, draft.turns.session.scope)
     if len(known) < len(candidate.leans_on):
         return None
@@ -256,14 +250,14 @@ async def _settle(
     record: Record,
     scopes: Sequence[str],
 ) -> None:
-    engine, change, lesson = draft.engine, draft.change, candidate.lesson
+    engine, change, statement = draft.engine, draft.change, candidate.statement
     for copy in copies(record, scopes, engine.new_id):
         one = in_scope(copy, copy.scope, draft.turns.key)
-        if await _is_forgotten(draft, one, lesson.messages):
-            change.tell(lesson.messages[0], "skipped", "forgotten before")
+        if await _is_forgotten(draft, one, statement.messages):
+            change.tell(statement.messages[0], "skipped", "forgotten before")
             continue
         named_ids = dict.fromkeys(
-            [*filter(None, [lesson.replaces]), *(id_ for _, id_ in lesson.told)]
+            [*filter(None, [statement.replaces]), *(id_ for _, id_ in statement.told)]
         )
         hinted = await _known(draft, list(named_ids), one.scope)
         outcome = await meet(
@@ -272,48 +266,36 @@ async def _settle(
             one,
             change.vector_of(one),
             change.space,
-            corrects=lesson.corrects,
-            named=Named(
-                corrected=frozenset(map(text_hash, lesson.amends)),
-                doubted=frozenset(map(text_hash, lesson.doubts)),
-                reworded=_reworded(draft, candidate),
-                told=tuple(lesson.told),
-            ),
+            named=Named(reworded=_reworded(draft, candidate), told=tuple(statement.told)),
             pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
             seen_hash=draft.seen_hash,
-            heard=_heard(draft, candidate) if candidate.how == "rules" else None,
+            heard=_heard(statement) if candidate.how == "network" else None,
         )
-        if candidate.if_news and outcome.kind not in ("supersedes", "contradicts"):
-            continue
         change.put(*outcome.records)
         change.draw(*outcome.relations)
         _tell(
             change,
             outcome,
-            "; ".join(filter(None, (_why(candidate), candidate.note, _unheeded(lesson, outcome)))),
+            "; ".join(filter(None, (_why(candidate), candidate.note, _unheeded(statement, outcome)))),
         )
         draft.ids[number, one.scope] = outcome.id
-        draft.taught.update(lesson.messages)
+        draft.taught.update(statement.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
-            draft.repeated.append((lesson.messages[-1], outcome.id))
+            draft.repeated.append((statement.messages[-1], outcome.id))
 
 
-def _heard(draft: LearnedTurns, candidate: LearnCandidate) -> Heard:
-    """With the speaker's own words in the message that taught it, or in the last one of several."""
-    lesson = candidate.lesson
-    said = [one.text for one in draft.turns.messages if one.id in lesson.messages]
-    whole = plain(own_words(said[-1]))[:WHOLE_MAX].strip() if said else ""
-    return Heard(said=whole, passing=candidate.passing, replies=lesson.replies)
+def _heard(statement: Statement) -> Heard:
+    return Heard(said=statement.said, replies=statement.replies)
 
 
 def _why(candidate: LearnCandidate) -> str:
-    return f"kept as it was said ({candidate.writer}): {candidate.fault}" if candidate.fault else ""
+    return f"kept as it was said ({candidate.how}): {candidate.fault}" if candidate.fault else ""
 
 
-def _unheeded(lesson: Lesson, outcome: Outcome) -> str:
+def _unheeded(statement: Statement, outcome: Outcome) -> str:
     """What a model said about known records and was not done, in words."""
     done = {outcome.id, *(record.id for record in outcome.records)}
-    left = [f"{kind} {id_}" for kind, id_ in lesson.told if id_ not in done]
+    left = [f"{kind} {id_}" for kind, id_ in statement.told if id_ not in done]
     return f"the model says: {', '.join(left)}; they are not about the same" if left else ""
 
 
@@ -377,77 +359,79 @@ def record_of(
 ) -> Record:
     """The record of a candidate in its session's scope. It is believed no more than the least
     of the ``messages`` and ``known`` records it was made from, whatever anybody says."""
-    lesson = candidate.lesson
+    statement = candidate.statement
     trust = derived_trust([one.trust for one in messages] + [one.trust for one in known])
     least = min(messages, key=lambda message: message.trust)
     people = [message for message in messages if message.role == "user"] or list(messages)
-    kind = KIND_OF_TYPE[lesson.type]
-    since = _since(lesson, messages[-1])
-    doubt = suspicion(lesson.text) if trust < TRUST_OF_SOURCE["user"] else ""
+    kind = KIND_OF_TYPE[statement.type]
+    since = _since(statement, messages[-1])
+    doubt = suspicion(statement.text) if trust < TRUST_OF_SOURCE["user"] else ""
     id_ = new_id()
     record = Record(
         id=id_,
         scope=key.scope,
         kind=kind,
-        type=lesson.type,
-        text=lesson.text,
+        type=statement.type,
+        text=statement.text,
         learned_at=now,
         data=_data_of(candidate, messages[-1].at),
-        tags=tuple(sorted(lesson.tags)),
-        importance=lesson.importance,
-        confidence=lesson.confidence,
-        durability=_durability(lesson.durability, trust)
-        or durability_for(lesson.text, kind, trust, _usual(lesson, profile)),
+        tags=tuple(sorted(statement.tags)),
+        importance=statement.importance,
+        confidence=statement.confidence,
+        durability=_durability(statement, kind, trust, profile),
         source=least.source,
         trust=trust,
         author=people[0].author,
         origin=id_,
         session=key.id,
-        lineage=(*lesson.asked, *lesson.messages, *candidate.context),
+        lineage=(*statement.asked, *statement.messages, *candidate.context),
         derived_from=candidate.leans_on,
         valid_from=since,
-        valid_to=lesson.valid_to,
+        valid_to=statement.valid_to,
         expires_at=_expiry(messages),
-        hash=record_hash(f"{lesson.text}\n{since}" if kind == "episodic" else lesson.text),
+        hash=record_hash(f"{statement.text}\n{since}" if kind == "episodic" else statement.text),
     )
     return held(record, doubt)
 
 
-def _since(lesson: Lesson, message: Message) -> datetime | None:
+def _since(statement: Statement, message: Message) -> datetime | None:
     """By itself a fact holds since it was said; of one that is over nobody knows since when."""
     said = message.at.astimezone(UTC)
-    over = lesson.valid_to is not None and lesson.valid_to <= said
-    return lesson.valid_from or (None if over else said)
+    over = statement.valid_to is not None and statement.valid_to <= said
+    return statement.valid_from or (None if over else said)
 
 
 def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
-    lesson = candidate.lesson
-    data: dict[str, Any] = {**lesson.fields, "how": candidate.how}
+    statement = candidate.statement
+    data: dict[str, Any] = {**statement.fields, "how": candidate.how}
     if candidate.origin:
         data[ORIGIN] = list(candidate.origin)
     if candidate.fault:
-        data[FAULT] = f"{candidate.writer}: {candidate.fault}"
-    if lesson.claim is not None:
-        data |= claim_as_data(lesson.claim)
-    if lesson.entities:
-        data["entities"] = list(lesson.entities)
-    if lesson.changed_by is not None:
-        data[CHANGED_BY] = lesson.changed_by.astimezone(UTC).isoformat()
+        data[FAULT] = f"{candidate.how}: {candidate.fault}"
+    if statement.claim is not None:
+        data |= claim_as_data(statement.claim)
+    if statement.entities:
+        data["entities"] = list(statement.entities)
+    if statement.changed_by is not None:
+        data[CHANGED_BY] = statement.changed_by.astimezone(UTC).isoformat()
         data[TOLD_AT] = said.astimezone(UTC).isoformat()
-    if lesson.change:
-        data[CHANGE] = lesson.change
     return data
 
 
-def _usual(lesson: Lesson, profile: Profile) -> Durability:
+def _usual(statement: Statement, profile: Profile) -> Durability:
     """What the profile says of its type, and of what was decided."""
-    weighty = profile.core_tags.intersection(lesson.tags)
-    return "core" if weighty else profile.durability_of_type[lesson.type]
+    weighty = profile.core_tags.intersection(statement.tags)
+    return "core" if weighty else profile.durability_of_type[statement.type]
 
 
-def _durability(wanted: Durability | None, trust: int) -> Durability | None:
+def _durability(statement: Statement, kind: Kind, trust: int, profile: Profile) -> Durability:
     """What is in every context must have been said by a person."""
-    return "standard" if wanted == "core" and trust < TRUST_OF_SOURCE["user"] else wanted
+    wanted = statement.durability
+    if wanted == "core" and trust < TRUST_OF_SOURCE["user"]:
+        return "standard"
+    if wanted in ("core", "standard"):
+        return wanted
+    return durability_for(statement.text, kind, trust, wanted or _usual(statement, profile))
 
 
 def _expiry(messages: Sequence[Message]) -> datetime | None:
@@ -517,7 +501,7 @@ async def link(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> Non
 def _suggested(draft: LearnedTurns, candidates: Sequence[LearnCandidate]) -> Iterator[EdgeWish]:
     for (number, scope), id_ in draft.ids.items():
         candidate = candidates[number]
-        for kind, target in candidate.lesson.links:
+        for kind, target in candidate.statement.links:
             yield EdgeWish(id_, kind, target)
         for kind, other in candidate.links:
             if (other, scope) in draft.ids:

@@ -9,7 +9,6 @@ from functools import cache
 from standfast.text.analysis import stem
 from standfast.text.normal import fold
 from standfast.text.words import any_of, languages, meanings, parts, word_set, words
-from standfast.text.words.sieve import Sieves
 
 
 @cache
@@ -44,7 +43,7 @@ def people_words() -> frozenset[str]:
 
 def values_in(text: str) -> Iterator[tuple[str, str]]:
     """Values of which a statement has one where another has another, each with its kind."""
-    for kind in _kinds_of_values().found(text):
+    for kind in _forms_of_values():
         for found in _value(kind).finditer(text):
             yield kind, _same_value(kind, fold(found[0]).strip(" .,:;"))
 
@@ -61,11 +60,6 @@ def _forms_of_values() -> Mapping[str, str]:
         for kind, form in parts("topics.values", language).items():
             forms.setdefault(kind, []).append(form)
     return {kind: "|".join(listed) for kind, listed in forms.items()}
-
-
-@cache
-def _kinds_of_values() -> Sieves:
-    return Sieves(_forms_of_values(), re.IGNORECASE)
 
 
 @cache

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from standfast.text.claims.clauses import Speaker
-from standfast.text.claims.findings import Finding, birthday_in, finding
+from standfast.lifecycle.merge.claims.clauses import Speaker
+from standfast.lifecycle.merge.claims.findings import Finding, birthday_in, finding
 from standfast.text.normal import caseless
 from standfast.text.words import (
     alternatives,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
-from standfast.text.words import alternatives
+from standfast.text.summary import is_abbreviated
 
 SENTENCE_CHARACTERS_MAX = 400
 
@@ -28,17 +28,6 @@ _END = re.compile(
     r"(?P<mark>[.!?]+[\"')\]]*)(?=\s|\Z)|(?P<dense>[。！？；]+[」』\"”]?)|(?P<line>\n+)"
 )
 _BLANKS = re.compile(r"[ \t\r\f\v\u00a0\u3000]+")
-
-
-@cache
-def _abbreviated() -> re.Pattern[str]:
-    words = alternatives("sentences.abbreviations")
-    return re.compile(rf"(?:^|[\s(])(?:{words}|\d{{1,2}}|[a-z])\.\Z", re.IGNORECASE)
-
-
-def is_abbreviated(text: str) -> bool:
-    """Whether the full stop at its end is that of an abbreviation."""
-    return text.endswith(".") and bool(_abbreviated().search(text[-8:]))
 
 
 class Sentence(NamedTuple):

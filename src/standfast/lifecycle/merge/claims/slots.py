@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from standfast.text.claims.clauses import Clause, Predicate, Subject
-from standfast.text.claims.fields import style_of
-from standfast.text.claims.findings import (
+from standfast.lifecycle.merge.claims.clauses import Clause, Predicate, Subject
+from standfast.lifecycle.merge.claims.fields import style_of
+from standfast.lifecycle.merge.claims.findings import (
     Finding,
     bare,
     birthday_in,
@@ -20,7 +20,7 @@ from standfast.text.claims.findings import (
     is_nameable,
     place,
 )
-from standfast.text.claims.states import adopted_in, being_in, having_in
+from standfast.lifecycle.merge.claims.states import adopted_in, being_in, having_in
 from standfast.text.normal import caseless
 from standfast.text.words import meanings, pattern, word_set
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from standfast.text.words import languages, meanings, parts
-from standfast.text.words.sieve import Sieves
 
 _DENSE = re.compile("[\u3400-\u9fff]")
 
@@ -27,8 +26,9 @@ def fields_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4000)
 def _fields_of(text: str) -> frozenset[str]:
-    found = _sieves("fields.words", dense=_DENSE.search(text) is not None).found(text)
-    return found | events_in(text).keys()
+    forms = _patterns("fields.words", dense=_DENSE.search(text) is not None)
+    found = {name for name, form in forms.items() if form.search(text)}
+    return frozenset(found | events_in(text).keys())
 
 
 def events_in(text: str) -> Mapping[str, str]:
@@ -40,19 +40,15 @@ def events_in(text: str) -> Mapping[str, str]:
 @lru_cache(maxsize=4000)
 def _events_in(text: str) -> Mapping[str, str]:
     dense = _DENSE.search(text) is not None
-    names = _sieves("fields.events", dense=dense).found(text)
-    forms = ((name, _event(name, dense=dense).search(text)) for name in sorted(names))
+    events = sorted(_patterns("fields.events", dense=dense).items())
+    forms = ((name, form.search(text)) for name, form in events)
     return {name: found[0] for name, found in forms if found}
 
 
 @cache
-def _event(name: str, *, dense: bool) -> re.Pattern[str]:
-    return re.compile(_forms("fields.events", dense=dense)[name], re.IGNORECASE)
-
-
-@cache
-def _sieves(section: str, *, dense: bool) -> Sieves:
-    return Sieves(_forms(section, dense=dense), re.IGNORECASE)
+def _patterns(section: str, *, dense: bool) -> Mapping[str, re.Pattern[str]]:
+    forms = _forms(section, dense=dense)
+    return {name: re.compile(form, re.IGNORECASE) for name, form in forms.items()}
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from standfast.text.claims.clauses import Predicate, Subject
-from standfast.text.claims.findings import (
+from standfast.lifecycle.merge.claims.clauses import Predicate, Subject
+from standfast.lifecycle.merge.claims.findings import (
     Finding,
     bare,
     birthday_in,

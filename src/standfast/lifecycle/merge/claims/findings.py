@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from standfast.text.claims.lessons import Claim
+from standfast.text.claim import Claim
 from standfast.text.normal import caseless, compatible
 from standfast.text.words import (
     alternatives,

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from standfast.text.claims.clauses import expanded
-from standfast.text.claims.fields import events_in
-from standfast.text.words import cues, word_set
+from standfast.lifecycle.merge.claims.clauses import expanded
+from standfast.lifecycle.merge.claims.fields import events_in
+from standfast.text.words import pattern, word_set
 
 ChangeKind = Literal["", "ends", "changes", "turns", "may change"]
 
@@ -38,7 +38,7 @@ def change_in(text: str) -> ChangeCue:
 def _change_in(text: str) -> ChangeCue:
     words = expanded(text)
     for kind, section in _KINDS.items():
-        if found := cues(f"changes.{section}").search(words):
+        if found := pattern(f"changes.{section}").search(words):
             return ChangeCue(kind, found[0])
     turn = next(iter(events_in(words).values()), "")
     return ChangeCue("turns" if turn else "", turn)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
-from standfast.text.claims.lessons import SPEAKER
+from standfast.text.claim import SPEAKER
 from standfast.text.normal import caseless
 from standfast.text.words import alternatives, groups, meanings, pattern, word_set, words
 from standfast.types.frozen import frozen

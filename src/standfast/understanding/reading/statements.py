@@ -1,0 +1,125 @@
+"""From clauses to statements: what is kept of a message, in words that stand on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from typing import Any
+
+from standfast.text.claim import Claim
+from standfast.types import Durability, Message, RelationKind, Type
+from standfast.types.frozen import frozen
+from standfast.understanding.reading.clauses import KEPT, Clause, Label
+from standfast.understanding.reading.rendering import rendered
+from standfast.understanding.reading.structure import Range, is_foreign
+from standfast.understanding.reading.times import Validity, spans_of, validity_of
+
+CHARACTERS_MAX = 500  # of a clause: what is longer is no statement
+STATEMENTS_MAX = 40  # of one message
+
+TYPES: Mapping[Label, Type] = {"FACT": "fact", "PREF": "preference", "ORDER": "user_request"}
+CATEGORIES = (
+    "home work people health food leisure money plan project tool decision style self other".split()
+)
+SHORT = frozenset(("days", "weeks"))
+# Importance by label or category, between 0 and 1; everything else has the one of "".
+WEIGHTS: Mapping[str, float] = {
+    "ORDER": 0.9, "health": 0.9, "self": 0.8, "home": 0.75, "work": 0.75, "people": 0.7,
+    "decision": 0.7, "PREF": 0.6, "": 0.6,
+}  # fmt: skip
+SHORT_WEIGHT = 0.5
+
+
+@frozen
+class Statement:
+    """One thing learned, in words that stand on their own, and the messages that say it.
+
+    ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
+    bare words. ``asked``: the messages that it cannot be understood without. ``replies``: it was
+    said to something that somebody else had just said. ``ends``: where the clauses of its message
+    end. ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
+    begun; a known statement that is older than that was true until then. ``replaces``, ``told`` and
+    ``links`` are what a language model says about known records, by their ids: evidence, which code
+    checks before anything happens.
+    """
+
+    text: str
+    messages: tuple[str, ...]
+    quoted: str = ""
+    said: str = ""
+    asked: tuple[str, ...] = ()
+    replies: bool = False
+    ends: tuple[int, ...] = ()
+    type: Type = "fact"
+    claim: Claim | None = None
+    confidence: float = 0.7
+    importance: float = 0.5
+    durability: Durability | None = None
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of a type of the owner's own
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    changed_by: datetime | None = None
+    replaces: str = ""
+    told: tuple[tuple[str, str], ...] = ()  # "supersedes", "corrects", "duplicate", "contradicts"
+    links: tuple[tuple[RelationKind, str], ...] = ()
+
+
+def statements_of(
+    message: Message,
+    clauses: Sequence[Clause],
+    previous: Message | None = None,
+    foreign: Sequence[Range] = (),
+) -> list[Statement]:
+    """What is kept of the clauses of a message. ``previous``: the line before it; ``foreign``: the
+    ranges that are not the speaker's own."""
+    return list(_statements(message, clauses, previous, foreign))[:STATEMENTS_MAX]
+
+
+def _statements(
+    message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
+) -> Iterator[Statement]:
+    ends = tuple(one.end for one in clauses)
+    for clause in clauses:
+        is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
+        if is_kept and not is_foreign(clause.start, clause.end, foreign):
+            yield _statement(message, clause, previous, ends)
+
+
+def _statement(
+    message: Message, clause: Clause, previous: Message | None, ends: tuple[int, ...]
+) -> Statement:
+    spans = spans_of(message.text, clause.start, clause.end, message.at)
+    said = message.text[clause.start : clause.end]
+    shown = rendered(clause, message, previous, spans)
+    needs_line = clause.answers or clause.subject_in == "previous"
+    valid = validity_of(said, spans, message.at)
+    if clause.label == "ORDER":
+        valid = Validity(until=valid.until)
+    return Statement(
+        text=shown.text or shown.quoted,
+        quoted=shown.quoted,
+        said=said,
+        messages=(message.id,),
+        asked=(previous.id,) if previous is not None and needs_line else (),
+        replies=previous is not None and previous.author != message.author,
+        ends=ends,
+        type=TYPES[clause.label],
+        confidence=round(clause.confidence, 3),
+        importance=_importance(clause),
+        durability="ephemeral" if clause.lasts in SHORT and clause.label != "ORDER" else None,
+        tags=(clause.category,) if clause.category else (),
+        entities=(clause.subject,) if clause.subject_in != "fixed" else (),
+        valid_from=valid.since,
+        valid_to=valid.until,
+        changed_by=valid.changed_by,
+    )
+
+
+def _importance(clause: Clause) -> float:
+    if clause.lasts in SHORT and clause.label != "ORDER":
+        return SHORT_WEIGHT
+    by_label = WEIGHTS.get(clause.label, 0.0)
+    return max(by_label, WEIGHTS.get(clause.category, WEIGHTS[""] if not by_label else 0.0))

@@ -1,0 +1,82 @@
+"""What the reader in the box finds in messages: statements, not compared with anything yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from standfast.engine import Engine
+from standfast.text.small_talk import is_small_talk
+from standfast.types import Message
+from standfast.understanding.reading.reader import Reading
+from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.structure import foreign_ranges
+from standfast.understanding.reading.windows import unread_from
+from standfast.upkeep.learn.lanes import UNREAD, Turns
+
+PREVIOUS_CHARACTERS_MAX = 400  # of the line before a message: its end
+OUTSIDE = frozenset(("tool", "web", "file"))
+_LETTER = re.compile(r"[^\W_]")
+
+
+def why_skipped(message: Message) -> str:
+    """Why nobody reads a message, in words that hold none of its text; "" if somebody does."""
+    if message.role in ("system", "developer"):
+        return "instructions of the application"
+    if message.role in ("tool", "function") or message.source in OUTSIDE:
+        return "not said by a person"
+    if not message.text.strip():
+        return "empty"
+    return "" if _LETTER.search(message.text) else "no words"
+
+
+def may_teach(message: Message) -> bool:
+    """Whether a language model is to be asked about a message."""
+    return not why_skipped(message) and not is_small_talk(message.text.strip())
+
+
+async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
+    """What people say in these messages. Unavailable where no network can run."""
+    if engine.reader is None:
+        return []
+    read = [one for one in turns.messages if one.role == "user" and not why_skipped(one)]
+    before = _lines_before(turns)
+    asked = [_reading(one, before.get(one.id)) for one in read]
+    found = await engine.reader.read(asked) if asked else []
+    return [
+        statement
+        for message, shown, clauses in zip(read, asked, found, strict=True)
+        for statement in statements_of(message, clauses, before.get(message.id), shown.foreign)
+    ]
+
+
+def too_long(messages: Sequence[Message]) -> dict[str, str]:
+    """By message id, from where on a text is not read."""
+    places = {one.id: unread_from(one.text, foreign_ranges(one.text)) for one in messages}
+    return {
+        id_: f"{UNREAD}too long, behind its first {place} characters"
+        for id_, place in places.items()
+        if place >= 0
+    }
+
+
+def _reading(message: Message, previous: Message | None) -> Reading:
+    return Reading(
+        text=message.text,
+        previous=previous.text[-PREVIOUS_CHARACTERS_MAX:] if previous else "",
+        speaker=message.author,
+        foreign=foreign_ranges(message.text),
+    )
+
+
+def _lines_before(turns: Turns) -> dict[str, Message]:
+    """By message id, what somebody said just before it."""
+    found: dict[str, Message] = {}
+    last: Message | None = None
+    for message in (*turns.earlier, *turns.messages):
+        if message.role not in ("user", "assistant") or not message.text.strip():
+            continue
+        if last is not None:
+            found[message.id] = last
+        last = message
+    return found
