@@ -19,11 +19,11 @@ from standfast.models.careful import Careful
 from standfast.models.embedder import CarefulEmbedder, Embedded
 from standfast.ports import (
     Cell,
+    ChangeReader,
     Clock,
     Embedder,
     NewId,
     PendingQueue,
-    Reader,
     Store,
     cell_key,
     check_process,
@@ -53,6 +53,7 @@ from standfast.types import (
     Vector,
 )
 from standfast.types.own import OwnTypes
+from standfast.understanding.reading.reader import Reader
 
 if TYPE_CHECKING:
     from standfast.text.redact import Redactor
@@ -156,7 +157,9 @@ class Engine:
     volatile: Store  # for users who opted out, and while the disk is full
     queue: PendingQueue | None = None  # where pending messages wait; None: in the store
     embedder: Embedder | None
-    reader: Reader | None = None  # None: rules, words and vectors tell what has changed
+    reader: Reader | None = None  # None: nothing is learned without a language model
+    no_reader: str = ""  # why there is none
+    change_reader: ChangeReader | None = None  # None: words and vectors tell what has changed
     profile: Profile
     clock: Clock
     new_id: NewId
@@ -227,7 +230,7 @@ class Engine:
         finally:
             self.closed = True
             self.clock, self.new_id, self.new_secret = _closed_clock, _closed_id, _closed_id
-            self.embedder = self.reader = self.models = None
+            self.embedder = self.reader = self.change_reader = self.models = None
             self.counter, self.sign, self.meter = ESTIMATE, None, None
             self.audit = self.once = None
 

@@ -630,7 +630,7 @@ class Embedder(Protocol):
         ...
 
 
-class Reader(Protocol):
+class ChangeReader(Protocol):
     """Reads a known statement and a later message of the same person together. Answers are
     log-odds: above 0 it is rather so than not. All of it raises Unavailable."""
 
@@ -641,15 +641,6 @@ class Reader(Protocol):
 
     async def changes(self, said: str, known: Sequence[str]) -> Sequence[float]:
         """For each known statement: that it no longer holds as it was told."""
-        ...
-
-    async def lasts(self, said: Sequence[str]) -> Sequence[float]:
-        """For each sentence: that it tells something worth knowing for months."""
-        ...
-
-    async def own(self, passages: Sequence[tuple[str, str, str]]) -> Sequence[float]:
-        """For each passage of a message, between what stands before and behind it there: that it
-        is said by who sent it, and not only shown."""
         ...
 
 

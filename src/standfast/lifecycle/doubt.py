@@ -13,7 +13,7 @@ from standfast.lifecycle.effect import SPACE, effect_in
 from standfast.lifecycle.merge import Known, cue_of
 from standfast.lifecycle.merge.topic import Topic, told, topic_of
 from standfast.lifecycle.merge.traits import is_foreign
-from standfast.ports import Reader, Store
+from standfast.ports import ChangeReader, Store
 from standfast.text.analysis import words
 from standfast.types import LIVE, Find, Listing, Record, Search, Vector, Where
 from standfast.types.frozen import frozen
@@ -63,8 +63,8 @@ async def weighed(
             if (one.similarity is not None or not by_meaning) and one.record.author == record.author
         ]
         asked = _by_sums(new, vector if by_meaning else None, asked)
-        if by_meaning and engine.reader is not None:
-            asked = await _by_reading(engine.reader, new, heard.said, asked)
+        if by_meaning and engine.change_reader is not None:
+            asked = await _by_reading(engine.change_reader, new, heard.said, asked)
         found |= {one.record.id: one for one in asked}
         known = [one for one in found.values() if one.bears > 0 or one.record.id in known_ids]
     return [_kept_in_talk(record, one) for one in known] if heard.replies else known
@@ -82,7 +82,7 @@ async def _found(
     where = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE, kinds=(record.kind,))
     near = Search(where=where, limit=NEIGHBOURS, text=record.text[:WORDS_FROM_MAX])
     if vector is not None:
-        many, above = (BORNE_MAX, BORNE_ABOVE) if engine.reader is None else (READ_MAX, ANY)
+        many, above = (BORNE_MAX, BORNE_ABOVE) if engine.change_reader is None else (READ_MAX, ANY)
         near = Search(where=where, limit=many, vector=vector, space=SPACE, similar_above=above)
     found = {one.record.id: one for one in known}
     for one in await known_in(store, near):
@@ -108,7 +108,7 @@ def _by_sums(new: Topic, vector: Vector | None, asked: Sequence[Known]) -> list[
 
 
 async def _by_reading(
-    reader: Reader, new: Topic, said: str, summed: Sequence[Known]
+    reader: ChangeReader, new: Topic, said: str, summed: Sequence[Known]
 ) -> list[Known]:
     """By who reads the whole message, and the part of it that is the record, together with each of
     them: surely, or rather so and the sum says the same. Where it cannot be read the sums stand."""

@@ -13,10 +13,10 @@ from datetime import timedelta
 from standfast.engine import Engine
 from standfast.lifecycle.merge import AGAINST, Known, Verdict, claim_of, judge
 from standfast.lifecycle.merge.changes import denies
+from standfast.lifecycle.merge.claims.changes import change_in
 from standfast.lifecycle.merge.texts import says_more
 from standfast.lifecycle.merge.topic import said_by
 from standfast.lifecycle.status import disputed
-from standfast.lifecycle.merge.claims.changes import change_in
 from standfast.text.claim import SPEAKER, Claim
 from standfast.text.normal import caseless
 from standfast.text.safety_slots import denies_slot, safety_slots

@@ -1,25 +1,27 @@
-"""A rule in place of a model that learns: it reads the messages it is shown as the rules read
-them, and answers in the form that was asked for.
+"""A reader in place of a model that learns: it reads the messages it is shown, and answers in the
+form that was asked for.
 
-    with ScriptedServer(learns_by_rules()) as server:
+    with ScriptedServer(learns_by_reading(reader)) as server:
         ...                        # every question for facts gets a sensible answer
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from standfast.models.prompts import LEARNED_TYPES
 from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_json, summarises
-from standfast.text.claims import extract
-from standfast.text.claims.lessons import Lesson
 from standfast.text.tokens import estimate
 from standfast.types import Message, Role
+from standfast.understanding.reading.foreign import foreign_ranges
+from standfast.understanding.reading.reader import Reader, Reading
+from standfast.understanding.reading.statements import Statement, statements_of
 
 ROLES: Mapping[str, Role] = {"USER": "user", "ASSISTANT": "assistant", "TOOL": "tool"}
 
@@ -29,17 +31,28 @@ _LINE = re.compile(
 )
 
 
-def answer_for(shown: str) -> dict[str, Any]:
-    """The answer to a question for facts: what the rules find in the messages it shows."""
+def answer_for(shown: str, reader: Reader) -> dict[str, Any]:
+    """The answer to a question for facts: what the reader finds in the messages it shows."""
     said = shown.rpartition("<messages>")[2].partition("</messages>")[0]
     messages = list(_messages(said))
-    lessons = [one for message in messages for one in extract([message]).lessons]
-    told = {id_ for lesson in lessons for id_ in lesson.messages}
+    found = asyncio.run(_found(messages, reader))
+    told = {id_ for one in found for id_ in one.messages}
     skipped = [f"{one.id}: nothing lasting" for one in messages if one.id not in told]
-    return {"facts": [_fact(lesson) for lesson in lessons], "skip": "; ".join(skipped)}
+    return {"facts": [_fact(one) for one in found], "skip": "; ".join(skipped)}
 
 
-def learns_by_rules() -> Callable[[ScriptedQuestion], ScriptedAnswer]:
+async def _found(messages: Sequence[Message], reader: Reader) -> list[Statement]:
+    people = [one for one in messages if one.role == "user"]
+    asked = [Reading(text=one.text, foreign=foreign_ranges(one.text)) for one in people]
+    clauses = await reader.read(asked)
+    return [
+        statement
+        for message, shown, some in zip(people, asked, clauses, strict=True)
+        for statement in statements_of(message, some, foreign=shown.foreign)
+    ]
+
+
+def learns_by_reading(reader: Reader) -> Callable[[ScriptedQuestion], ScriptedAnswer]:
     """As a behaviour of the scripted server; tokens are those of question and answer by the
     estimate. Questions for summaries and profiles are answered too."""
 
@@ -48,7 +61,7 @@ def learns_by_rules() -> Callable[[ScriptedQuestion], ScriptedAnswer]:
         asked_tokens = estimate(asked.system + asked.user + json.dumps(asked.schema))
         if "facts" not in wanted:
             return replace(summarises()(asked), usage=(asked_tokens, 60))
-        answer = says_json(answer_for(asked.user))
+        answer = says_json(answer_for(asked.user, reader))
         return replace(answer, usage=(asked_tokens, estimate(answer.text or "")))
 
     return rule
@@ -73,18 +86,15 @@ def _messages(said: str) -> Iterator[Message]:
         )
 
 
-def _fact(lesson: Lesson) -> dict[str, Any]:
+def _fact(statement: Statement) -> dict[str, Any]:
     fact: dict[str, Any] = {
-        "text": lesson.text,
-        "from": ", ".join(lesson.messages),
-        "type": lesson.type if lesson.type in LEARNED_TYPES else "fact",
-        "confidence": lesson.confidence,
-        "importance": lesson.importance,
-        "tags": ", ".join(lesson.tags),
+        "text": statement.text,
+        "from": ", ".join(statement.messages),
+        "type": statement.type if statement.type in LEARNED_TYPES else "fact",
+        "confidence": statement.confidence,
+        "importance": statement.importance,
+        "tags": ", ".join(statement.tags),
     }
-    if lesson.claim is not None:
-        value = f"{'not ' if lesson.claim.negated else ''}{lesson.claim.value}"
-        fact["claim"] = f"{lesson.claim.subject} / {lesson.claim.slot} / {value}"
-    if lesson.valid_from is not None:
-        fact["when"] = lesson.valid_from.date().isoformat()
+    if statement.valid_from is not None:
+        fact["when"] = statement.valid_from.date().isoformat()
     return fact

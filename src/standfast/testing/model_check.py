@@ -21,7 +21,6 @@ from standfast.models.calls import FailedCall, sum_of
 from standfast.models.careful import Careful
 from standfast.models.prompts import extract as extract_prompt
 from standfast.ports import AnswerError, Reply
-from standfast.text.claims import TurnReading, gate
 from standfast.text.normal import fold
 from standfast.text.redact import Redactor
 from standfast.types import Message, Record, Role, Usage
@@ -121,8 +120,8 @@ def _is_over(error: Unavailable) -> bool:
 
 async def _asked(models: Careful, case: ModelCase, scope: str) -> Reply:
     shown = _shown(case)
-    gates = {message.id: gate(message) for message in shown.messages.values()}
-    prompt = extract_prompt(known=known_as_text(shown), messages=messages_as_text(shown, gates))
+    said = messages_as_text(shown, frozenset(shown.new))
+    prompt = extract_prompt(known=known_as_text(shown), messages=said)
     return await models.ask(prompt, scope=scope)
 
 
@@ -181,7 +180,7 @@ class _Tally:
         shown = _shown(case)
         said = [fact["text"] for fact in reply.data["facts"]]
         learned = _checked(reply.data, shown, redactor)
-        kept = [candidate.lesson.text for candidate in learned.candidates]
+        kept = [candidate.statement.text for candidate in learned.candidates]
         self._count("grounded", right=len(said) - len(learned.refused), of=len(said))
         for _, reason in learned.refused:
             self._wrong(case, "grounded", _short(reason), held=True)
@@ -253,11 +252,8 @@ def _judged(case: ModelCase) -> dict[str, int]:
 
 def _checked(data: Any, shown: Shown, redactor: Redactor) -> Learned:
     """What learning takes of the answer; of one that would only take away it takes nothing."""
-    reading = TurnReading(())
-    for message in shown.messages.values():
-        reading.read(message)
     try:
-        return read_answer(data, shown, reading.found, redactor)
+        return read_answer(data, shown, (), redactor)
     except Invalid as error:
         return Learned(refused=tuple(("", str(error)) for _ in data["facts"]))
 

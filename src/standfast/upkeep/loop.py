@@ -17,7 +17,7 @@ from standfast.upkeep.agenda import Agenda, agendas
 from standfast.upkeep.consolidate import consolidate
 from standfast.upkeep.expiry import expire
 from standfast.upkeep.fold import fold_sessions
-from standfast.upkeep.learn import LearnRound, learn_sessions
+from standfast.upkeep.learn import LearnRound, learn_sessions, why_not
 from standfast.upkeep.learn.lanes import cause_of
 from standfast.upkeep.leases import forgive, hold, release
 
@@ -92,8 +92,11 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     await work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
-    if engine.reader is not None and engine.reader.trouble:
-        notes.append(f"degraded: fewer changes are seen in what is said, {engine.reader.trouble}")
+    if engine.change_reader is not None and engine.change_reader.trouble:
+        trouble = engine.change_reader.trouble
+        notes.append(f"degraded: fewer changes are seen in what is said, {trouble}")
+    if (engine.profile.learn != "off") and (why := why_not(engine, engine.store)):
+        notes.append(why)
     changes = list(done.changes.values())
     notes += [f"learned in {root}: change {change}" for root, change in done.changes.items()]
     return Receipt(

@@ -41,9 +41,9 @@ from standfast.rank.candidates import Candidate
 from standfast.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
 from standfast.rank.question import asks_for_several
 from standfast.scopes import parse_scope, root_of
-from standfast.text.small_talk import is_small_talk
 from standfast.text.inputs import When, one_of, utc_moment
 from standfast.text.safety_slots import safety_slots
+from standfast.text.small_talk import is_small_talk
 from standfast.text.tokens import Counter
 from standfast.text.trust import without_recalled
 from standfast.types import (

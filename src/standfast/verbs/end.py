@@ -26,9 +26,9 @@ from standfast.packet.said import only_asks
 from standfast.ports import Store, beside
 from standfast.scopes import root_of
 from standfast.text.analysis import is_stop_word, words
-from standfast.text.small_talk import is_small_talk
 from standfast.text.inputs import clean_text
 from standfast.text.messages import turn_id
+from standfast.text.small_talk import is_small_talk
 from standfast.text.summary import extract_summary, sentences_of, short, without_greeting
 from standfast.text.trust import SUSPICION, derived_trust, heard, strong_suspicion, suspicion
 from standfast.text.words import pattern

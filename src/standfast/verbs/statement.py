@@ -12,7 +12,6 @@ from standfast import compat
 from standfast.engine import Engine
 from standfast.errors import Invalid, StandfastError
 from standfast.lifecycle.status import held
-from standfast.text.safety_slots import durability_for
 from standfast.text.compare import record_hash
 from standfast.text.inputs import (
     When,
@@ -27,6 +26,7 @@ from standfast.text.inputs import (
 )
 from standfast.text.messages import redaction_note
 from standfast.text.redact import Secret
+from standfast.text.safety_slots import durability_for
 from standfast.text.trust import SUSPICION, suspicion, texts_in
 from standfast.types import (
     KIND_OF_TYPE,

@@ -33,9 +33,10 @@ from standfast.wiring.stores import (
 
 if TYPE_CHECKING:  # who only asks for settings or for a file loads no engine
     from standfast.engine import Engine
-    from standfast.ports import Clock, Embedder, Model, NewId, PendingQueue, Reader, Store
+    from standfast.ports import ChangeReader, Clock, Embedder, Model, NewId, PendingQueue, Store
     from standfast.text.redact import Redacted, Redactor, Secret
     from standfast.text.tokens import TokenCount
+    from standfast.understanding.reading.reader import Reader
 
 
 def read_settings(environ: Mapping[str, str] | None = None, **overrides: str | None) -> Settings:
@@ -95,13 +96,16 @@ async def open_engine(
     opened = await open_chosen(store, chosen, active)
     try:
         queue = await open_queue(chosen, active)
-        used, reader, better = await _embedder(embedder, chosen, active, opened)
+        used, change_reader, better = await _embedder(embedder, chosen, active, opened)
+        reader, no_reader = _reader(chosen)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
             queue=queue,
             embedder=used,
             reader=reader,
+            no_reader=no_reader,
+            change_reader=change_reader,
             better=better,
             profile=active,
             clock=clock or utc_now,
@@ -295,21 +299,21 @@ def address_of(store: StorePath | None, profile: str | None) -> str:
 
 async def _embedder(
     wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
-) -> tuple[Embedder | None, Reader | None, str]:
-    """The embedder, who reads beside it, and the name of a better embedder that a store begun
-    without it may move to."""
+) -> tuple[Embedder | None, ChangeReader | None, str]:
+    """The embedder, what reads two statements beside it, and the name of a better embedder that a
+    store begun without it may move to."""
     from standfast.engine import begun_space
     from standfast.wiring.embedder import (
         Circumstances,
         better_local,
+        change_reader_for,
         chosen_name,
         embedder_for,
-        reader_for,
     )
     from standfast.wiring.models import model_folder, place_for
 
     if wanted is not None and not isinstance(wanted, str):
-        return wanted, reader_for(wanted, settings), ""
+        return wanted, change_reader_for(wanted, settings), ""
     given = Circumstances(
         settings=settings,
         profile=profile,
@@ -321,7 +325,15 @@ async def _embedder(
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     used = embedder_for(name, begun, given)
-    return used, reader_for(used, settings), better
+    return used, change_reader_for(used, settings), better
+
+
+def _reader(settings: Settings) -> tuple[Reader | None, str]:
+    """Who marks what messages say, or why nobody can."""
+    from standfast.wiring.reader import reader_for, why_no_reader
+
+    trouble = why_no_reader()
+    return (None, trouble) if trouble else (reader_for(settings), "")
 
 
 def utc_now() -> datetime:

@@ -17,7 +17,7 @@ from standfast.models.providers.embedding import (
     target_of,
 )
 from standfast.models.providers.llm import KEY_VARIABLES, Place
-from standfast.ports import Embedder, Reader
+from standfast.ports import ChangeReader, Embedder
 from standfast.profiles import Profile
 from standfast.settings import Settings
 from standfast.types.frozen import frozen
@@ -117,7 +117,7 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
     )
 
 
-def reader_for(embedder: Embedder | None, settings: Settings) -> Reader | None:
+def change_reader_for(embedder: Embedder | None, settings: Settings) -> ChangeReader | None:
     """What reads two statements at once comes with the model in the box, and is asked where that
     finds the memories: who chose less wants no network to run."""
     if embedder is None or embedder.space.partition("/")[0] != BOXED:

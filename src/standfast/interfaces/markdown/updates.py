@@ -50,7 +50,6 @@ from standfast.types import (
     SessionKey,
     Summary,
 )
-from standfast.upkeep.learn.answers import misread
 from standfast.upkeep.learn.grounds import (
     ground_of,
     nearest_to,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from standfast.lifecycle.merge.claims.clauses import expanded, reading
 from standfast.lifecycle.merge.topic import Topic
 from standfast.text.analysis import stem
-from standfast.lifecycle.merge.claims.clauses import expanded, reading
 from standfast.text.normal import fold
 from standfast.text.words import pattern, word_set
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from standfast.lifecycle.merge.aside import plain
+from standfast.lifecycle.merge.claims.topics import are_near
 from standfast.lifecycle.merge.topic import Topic
 from standfast.text.analysis import stem
-from standfast.lifecycle.merge.claims.topics import are_near
 from standfast.text.words import word_set
 
 

@@ -26,6 +26,17 @@ from standfast.lifecycle.merge.aside import (
     plain,
 )
 from standfast.lifecycle.merge.bare import fits_bare, is_bare, measured
+from standfast.lifecycle.merge.claims.changes import STATEMENT_MAX, ChangeCue, change_in
+from standfast.lifecycle.merge.claims.clauses import expanded, reading
+from standfast.lifecycle.merge.claims.fields import fields_of, slots_of
+from standfast.lifecycle.merge.claims.foreign import language_of
+from standfast.lifecycle.merge.claims.topics import (
+    is_single,
+    kinds_of_things,
+    people_words,
+    states_of,
+)
+from standfast.lifecycle.merge.claims.values import new_values_in
 from standfast.lifecycle.merge.focus import (
     are_parallel,
     gives_its_own_thing,
@@ -49,22 +60,11 @@ from standfast.lifecycle.merge.topic import (
     topic_of,
 )
 from standfast.text.analysis import stem
-from standfast.lifecycle.merge.claims.changes import STATEMENT_MAX, ChangeCue, change_in
-from standfast.lifecycle.merge.claims.clauses import expanded, reading
-from standfast.lifecycle.merge.claims.fields import fields_of, slots_of
-from standfast.lifecycle.merge.claims.foreign import language_of
 from standfast.text.claim import CHANGE, KEPT
-from standfast.lifecycle.merge.claims.topics import (
-    is_single,
-    kinds_of_things,
-    people_words,
-    states_of,
-)
-from standfast.lifecycle.merge.claims.values import new_values_in
 from standfast.text.normal import fold
-from standfast.understanding.reading.statements import CATEGORIES
 from standfast.text.words import pattern, word_set
 from standfast.types import Record
+from standfast.understanding.reading.statements import CATEGORIES
 
 
 def replaces(text: str, speaker: str, known: str, known_speaker: str, cue: str = "") -> str:

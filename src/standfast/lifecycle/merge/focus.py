@@ -13,12 +13,17 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 
-from standfast.lifecycle.merge.topic import Topic, shared_words, topic_of
-from standfast.text.analysis import stem, words
 from standfast.lifecycle.merge.claims.clauses import expanded, reading
 from standfast.lifecycle.merge.claims.fields import fields_of
 from standfast.lifecycle.merge.claims.foreign import language_of
-from standfast.lifecycle.merge.claims.topics import generic_stems, is_single, people_words, values_in
+from standfast.lifecycle.merge.claims.topics import (
+    generic_stems,
+    is_single,
+    people_words,
+    values_in,
+)
+from standfast.lifecycle.merge.topic import Topic, shared_words, topic_of
+from standfast.text.analysis import stem, words
 from standfast.text.normal import fold
 from standfast.text.words import counted, word_set
 

@@ -16,13 +16,14 @@ from standfast.lifecycle.merge.changes import (
     replaces,
     tells_bare_value,
 )
+from standfast.lifecycle.merge.claims.changes import change_in
+from standfast.lifecycle.merge.claims.reader import claim_in
+from standfast.lifecycle.merge.claims.values import is_elsewhere, leaves_alone, sets_anew
 from standfast.lifecycle.merge.focus import in_common, is_partly
 from standfast.lifecycle.merge.odds import LIKELY
 from standfast.lifecycle.merge.texts import adds_words, clash, is_hedged, says_more
 from standfast.lifecycle.merge.topic import said_by, share_topic
 from standfast.text.analysis import words
-from standfast.lifecycle.merge.claims.reader import claim_in
-from standfast.lifecycle.merge.claims.changes import change_in
 from standfast.text.claim import (
     CHANGE,
     CHANGED_BY,
@@ -32,7 +33,6 @@ from standfast.text.claim import (
     claim_as_data,
     claim_from_data,
 )
-from standfast.lifecycle.merge.claims.values import is_elsewhere, leaves_alone, sets_anew
 from standfast.text.compare import are_long, difference
 from standfast.text.compare.parts import canonical, read
 from standfast.text.dates import told_times

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from standfast.lifecycle.merge.claims.topics import people_words
 from standfast.lifecycle.merge.topic import Topic
 from standfast.text.analysis import stem
-from standfast.lifecycle.merge.claims.topics import people_words
 from standfast.text.normal import fold
 from standfast.text.words import word_set
 

@@ -6,14 +6,19 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from standfast.text.analysis import stem, words
-from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.lifecycle.merge.claims.changes import STATEMENT_MAX, ChangeCue, change_in
 from standfast.lifecycle.merge.claims.clauses import expanded, reading
 from standfast.lifecycle.merge.claims.fields import events_in, fields_of
 from standfast.lifecycle.merge.claims.foreign import language_of
-from standfast.lifecycle.merge.claims.reader import FRAMED, spelled, words_said
-from standfast.lifecycle.merge.claims.topics import generic_stems, kin_in, kin_named, people_words, values_in
+from standfast.lifecycle.merge.claims.reader import FRAMED, claim_in, spelled, words_said
+from standfast.lifecycle.merge.claims.topics import (
+    generic_stems,
+    kin_in,
+    kin_named,
+    people_words,
+    values_in,
+)
+from standfast.text.analysis import stem, words
 from standfast.text.normal import fold
 from standfast.text.words import meanings, pattern, word_set
 from standfast.types.frozen import frozen

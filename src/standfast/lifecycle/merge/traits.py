@@ -21,10 +21,10 @@ from standfast.lifecycle.merge.changes import (
     is_told_of_it,
     same_people,
 )
+from standfast.lifecycle.merge.claims.foreign import language_of
 from standfast.lifecycle.merge.focus import is_further, of_two_things, restates, subject_of, touches
 from standfast.lifecycle.merge.odds import features
 from standfast.lifecycle.merge.topic import DONE, Topic, shared_words
-from standfast.lifecycle.merge.claims.foreign import language_of
 from standfast.text.words import pattern
 
 WORDS_MANY = 12

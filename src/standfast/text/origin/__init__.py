@@ -151,8 +151,8 @@ def _notes(
             if date is None:
                 return None
             runs.append(Run("date", len(tokens(note[0])), number, date.first, date.last))
-    beside = [(framed["asked"], range(asked), "question")] if framed["asked"] else []
-    beside += [(one, (number, *range(asked)), "pronoun") for one in helps]
+    beside = [(framed["asked"], [*range(asked)], "question")] if framed["asked"] else []
+    beside += [(one, [number, *range(asked)], "pronoun") for one in helps]
     for words, where, edit in beside:
         found = _found(words, messages, where, edit)
         if found is None:

@@ -26,7 +26,7 @@ from standfast.types.frozen import frozen
 # never happened, and each one costs only when there was a finding.
 _ROUNDS_MAX = 8
 _LONG = 20_000  # characters
-_USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; others are rarer still
+_USUAL_LETTERS = "zqxjkvbpygfwmuclhdrnioaset "  # the rarest first; any other is rarer
 # A number of fewer digits is no card number.
 _SMALLEST_SECRET_NUMBER = 10**11
 
@@ -210,7 +210,9 @@ def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> An
     """The anchors by the letter of theirs that is the rarest in ordinary text."""
     found: dict[str, list[tuple[str, Sequence[int]]]] = {}
     for anchor in sorted(anchors):
-        letter = min(anchor, key=f"{_USUAL_LETTERS}.".find, default="")  # what is not there is rarer
+        letter = min(
+            anchor, key=f"{_USUAL_LETTERS}.".find, default=""
+        )
         found.setdefault(letter, []).append((anchor, tuple(kinds[anchor])))
     return tuple((letter, tuple(listed)) for letter, listed in found.items())
 

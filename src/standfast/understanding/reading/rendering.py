@@ -44,9 +44,7 @@ _RATHER = later(r" (?:rather|love|like|prefer|sooner)\b")
 _SENTENCE = later(r"[^.!?。！？\n]*[^.!?。！？\n\s][^.!?。！？\n]*[.!?。！？]*")
 _TIMED = later(r"\A(?:on|in|from) ")
 # Prepositions that a date follows without another: "since 2026-11-07".
-_BEFORE_TIME = frozenset(
-    "to from of for by until till around since before after on in is".split()
-)
+_BEFORE_TIME = frozenset("to from of for by until till around since before after on in is".split())
 _EDGES = " \t\n.,;:!。，；-–—"
 
 
@@ -79,9 +77,7 @@ def _is_english(said: str, message: Message) -> bool:
 # As it was said
 
 
-def _quoted(
-    clause: Clause, said: str, message: Message, asked: str, spans: Sequence[Span]
-) -> str:
+def _quoted(clause: Clause, said: str, message: Message, asked: str, spans: Sequence[Span]) -> str:
     words = one_line(said).replace('"', "'")
     if not asked and clause.subject_in != "fixed":
         words = _with_help(words, one_line(readable(clause.subject)))

@@ -11,8 +11,9 @@ from standfast.text.claim import Claim
 from standfast.types import Durability, Message, RelationKind, Type
 from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import KEPT, Clause, Label
+from standfast.understanding.reading.foreign import is_foreign
 from standfast.understanding.reading.rendering import rendered
-from standfast.understanding.reading.structure import Range, is_foreign
+from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
 CHARACTERS_MAX = 500  # of a clause: what is longer is no statement

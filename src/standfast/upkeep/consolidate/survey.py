@@ -13,11 +13,11 @@ from standfast.errors import Unavailable
 from standfast.index.vectors import says_nothing
 from standfast.lifecycle.match import of_slot
 from standfast.lifecycle.merge import claim_of
+from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.lifecycle.merge.judgement import same_slot
 from standfast.models.calls import sum_of
 from standfast.ports import breath
 from standfast.scopes import is_visible
-from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.types import KIND_OF_TYPE, LIVE, Listing, Record, Relation, Search, Touch, Where
 from standfast.upkeep.consolidate.findings import (
     Age,

@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
 from standfast.errors import Invalid
-from standfast.text.analysis import is_stop_word, words
 from standfast.lifecycle.merge.claims.findings import EXCLUSIVE
 from standfast.lifecycle.merge.claims.reader import claim_in
+from standfast.text.analysis import is_stop_word, words
 from standfast.text.claim import SPEAKER, Claim
 from standfast.text.compare import difference, hides_value, text_hash
 from standfast.text.dates import Span, time_spans
@@ -24,8 +24,8 @@ from standfast.text.normal import fold
 from standfast.text.redact import Redactor
 from standfast.types import Message, Record, RelationKind
 from standfast.types.frozen import frozen
-from standfast.understanding.reading.statements import Statement
 from standfast.types.own import NOTHING_OWN, TAG, OwnTypes
+from standfast.understanding.reading.statements import Statement
 from standfast.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from standfast.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
 
@@ -173,7 +173,9 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], own: OwnTypes) -> LearnCan
         links=tuple((kind, record.id) for kind, record in fact.known if _is_link(kind)),
     )
     notes = [note for note in (fact.note, misdated) if note]
-    return LearnCandidate(statement=statement, how="model", leans_on=leans_on, note="; ".join(notes))
+    return LearnCandidate(
+        statement=statement, how="model", leans_on=leans_on, note="; ".join(notes)
+    )
 
 
 def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
@@ -182,7 +184,8 @@ def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
     for index, other in enumerate(others):
         is_equal = text_hash(other.statement.text) == text_hash(text) and not hides_value(text)
         if is_equal or (
-            other.statement.claim == candidate.statement.claim and not difference(other.statement.text, text)
+            other.statement.claim == candidate.statement.claim
+            and not difference(other.statement.text, text)
         ):
             return index
     return len(others)
@@ -256,8 +259,8 @@ def speaker_of(messages: Sequence[Message]) -> str:
 
 
 def claim_of_fact(text: str, told: str, messages: Sequence[Message]) -> Claim | None:
-    """As the judge reads it, or else as the model tells it ("ann / home / hamburg"), if its words are
-    those of the text."""
+    """As the judge reads it, or else as the model tells it ("ann / home / hamburg"), if its words
+    are those of the text."""
     speaker = speaker_of(messages)
     return claim_in(text, speaker=speaker) or _told(told, text, speaker)
 

@@ -20,7 +20,7 @@ from standfast.ports import cell_key
 from standfast.scopes import is_within, root_of
 from standfast.types import ALL_RIGHTS, Answer, Batch, Message, Packet, Work
 from standfast.upkeep.learn.lanes import READER, cause_of
-from standfast.upkeep.learn.round import LearnRound, has_model, learn_sessions, work_of
+from standfast.upkeep.learn.round import LearnRound, has_model, learn_sessions, why_not, work_of
 from standfast.upkeep.leases import TRIES, lagging
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ async def learn_before_read(
     if engine.profile.learn != "turns" or has_model(engine, engine.store):
         return ()
     where = await _where(engine, scope, descend=descend, session=session or "")
+    if why := why_not(engine, engine.store):
+        return (why,) if await _due(engine, engine.store, where) else ()
     allowance = Allowance(monotonic() + READ_SECONDS)
     left: list[Work] = []
     try:

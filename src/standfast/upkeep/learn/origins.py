@@ -40,9 +40,7 @@ def _as_quoted(candidate: LearnCandidate, turns: Turns) -> LearnCandidate:
     """With what it quotes exactly as it was said."""
     statement = candidate.statement
     said = [turns.sources[id_] for id_ in statement.messages]
-    return replace(
-        candidate, statement=replace(statement, text=as_quoted(statement.text, said))
-    )
+    return replace(candidate, statement=replace(statement, text=as_quoted(statement.text, said)))
 
 
 def _as_clause(candidate: LearnCandidate) -> LearnCandidate:

@@ -25,6 +25,7 @@ from standfast.types import (
     Where,
     Work,
 )
+from standfast.understanding.reading.statements import Statement
 from standfast.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from standfast.upkeep.learn.lanes import (
     MESSAGES_READ_MAX,
@@ -38,7 +39,6 @@ from standfast.upkeep.learn.lanes import (
     giving_way,
     next_turns,
 )
-from standfast.understanding.reading.statements import Statement
 from standfast.upkeep.learn.statements import may_teach, statements_in, too_long, why_skipped
 from standfast.upkeep.learn.unread import add_unread
 from standfast.upkeep.learn.writer import extract_of, write
@@ -215,7 +215,8 @@ async def _in_pieces(
 
 
 async def _pass_over(engine: Engine, turns: Turns, done: LearnRound, error: Exception) -> bool:
-    """For one message at which a reader failed: it is read alone, or marked unread; both are counted. False if not even that can be written."""
+    """For one message at which a reader failed: it is read alone, or marked unread; both are
+    counted. False if not even that can be written."""
     reason = UNREAD + cause_of(error)
     log.warning("a message stays %s", reason, extra={"action": "learn"})
     try:

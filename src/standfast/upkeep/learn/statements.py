@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from standfast.engine import Engine
 from standfast.text.small_talk import is_small_talk
 from standfast.types import Message
+from standfast.understanding.reading.foreign import foreign_ranges, read_until
 from standfast.understanding.reading.reader import Reading
 from standfast.understanding.reading.statements import Statement, statements_of
-from standfast.understanding.reading.structure import foreign_ranges
-from standfast.understanding.reading.windows import unread_from
 from standfast.upkeep.learn.lanes import UNREAD, Turns
 
 PREVIOUS_CHARACTERS_MAX = 400  # of the line before a message: its end
@@ -52,20 +51,21 @@ async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
 
 def too_long(messages: Sequence[Message]) -> dict[str, str]:
     """By message id, from where on a text is not read."""
-    places = {one.id: unread_from(one.text, foreign_ranges(one.text)) for one in messages}
     return {
-        id_: f"{UNREAD}too long, behind its first {place} characters"
-        for id_, place in places.items()
-        if place >= 0
+        one.id: f"{UNREAD}too long, behind its first {place} characters"
+        for one in messages
+        if not why_skipped(one)
+        and (place := read_until(one.text, foreign_ranges(one.text))) < len(one.text)
     }
 
 
 def _reading(message: Message, previous: Message | None) -> Reading:
+    foreign = foreign_ranges(message.text)
     return Reading(
-        text=message.text,
+        text=message.text[: read_until(message.text, foreign)],
         previous=previous.text[-PREVIOUS_CHARACTERS_MAX:] if previous else "",
         speaker=message.author,
-        foreign=foreign_ranges(message.text),
+        foreign=foreign,
     )
 
 

@@ -24,7 +24,7 @@ from standfast.ports import NewId
 from standfast.profiles import Profile
 from standfast.scopes import is_visible, make_scope, root_of
 from standfast.text.claim import CHANGED_BY, TOLD_AT, claim_as_data
-from standfast.text.compare import record_hash, text_hash
+from standfast.text.compare import record_hash
 from standfast.text.safety_slots import durability_for
 from standfast.text.trust import derived_trust, suspicion
 from standfast.types import (
@@ -198,7 +198,9 @@ def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
 def _is_there(draft: LearnedTurns, statement: Statement, said: Mapping[str, Message]) -> bool:
     """Whether all that it was made from still is."""
     here = all(id_ in said and id_ in draft.told_by for id_ in statement.messages)
-    return bool(statement.messages) and here and all(id_ in draft.told_by for id_ in statement.asked)
+    return (
+        bool(statement.messages) and here and all(id_ in draft.told_by for id_ in statement.asked)
+    )
 
 
 def _is_new(draft: LearnedTurns, candidate: LearnCandidate) -> bool:
@@ -276,7 +278,7 @@ async def _settle(
         _tell(
             change,
             outcome,
-            "; ".join(filter(None, (_why(candidate), candidate.note, _unheeded(statement, outcome)))),
+            (_why(candidate), candidate.note, _unheeded(statement, outcome)),
         )
         draft.ids[number, one.scope] = outcome.id
         draft.taught.update(statement.messages)
@@ -299,9 +301,9 @@ def _unheeded(statement: Statement, outcome: Outcome) -> str:
     return f"the model says: {', '.join(left)}; they are not about the same" if left else ""
 
 
-def _tell(change: Change, outcome: Outcome, note: str = "") -> None:
+def _tell(change: Change, outcome: Outcome, notes: Sequence[str] = ()) -> None:
     volatile = change.store is change.engine.volatile and outcome.status == "stored"
-    reason = "; ".join(filter(None, (outcome.reason, note)))
+    reason = "; ".join(filter(None, (outcome.reason, *notes)))
     status = "volatile" if volatile else outcome.status
     change.tell(outcome.id, status, reason, record=outcome.id)
 

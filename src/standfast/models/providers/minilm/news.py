@@ -2,8 +2,7 @@
 
 A vector says what a text is about, and two texts about the same thing lie near each other whether
 or not one of them is the end of the other. This network reads both at once and says how surely the
-known one no longer holds; of a sentence alone it says how surely it is worth keeping, and of a
-passage in a message how surely they are the words of who sent it.
+known one no longer holds.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ def _ends(tokens: Sequence[int], first: int, last: int) -> Sequence[int]:
 
 
 class BoxedReader:
-    """Implements ``ports.Reader`` with the network in ``folder``, which is loaded by the first call
-    and stays; a call that cannot load it raises Unavailable, and the next one tries again."""
+    """Implements ``ports.ChangeReader`` with the network in ``folder``, which is loaded by the
+    first call and stays; a call that cannot load it raises Unavailable, and the next one tries again."""
 
     def __init__(self, folder: Path, *, threads: int) -> None:
         self._folder = folder
@@ -78,12 +77,6 @@ class BoxedReader:
 
     async def changes(self, said: str, known: Sequence[str]) -> list[float]:
         return [row[0] for row in await self._read([(one, said) for one in known])]
-
-    async def lasts(self, said: Sequence[str]) -> list[float]:
-        return [row[1] for row in await self._read([("", one) for one in said])]
-
-    async def own(self, passages: Sequence[tuple[str, str, str]]) -> list[float]:
-        return [row[2] for row in await self._read(passages)]
 
     async def _read(self, pairs: Sequence[Asked]) -> list[tuple[float, ...]]:
         if not pairs:

@@ -1,0 +1,60 @@
+"""A scripted reader: it knows the clauses of the texts that it was given, and of no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from standfast.types.frozen import frozen
+from standfast.understanding.reading.clauses import Clause, Label
+from standfast.understanding.reading.reader import Reading
+
+
+@frozen(kw_only=False)
+class ScriptedClause:
+    """A clause by its words. ``subject``: me, we, you, or words of the message or of the line
+    before it."""
+
+    words: str
+    label: Label = "FACT"
+    subject: str = "me"
+    category: str = "other"
+    lasts: str = "years"
+    answers: bool = False
+    confidence: float = 0.95
+
+
+class ScriptedReader:
+    """Implements ``Reader``. ``asked`` are the texts that it was shown."""
+
+    def __init__(self, clauses: Mapping[str, Iterable[ScriptedClause]]) -> None:
+        self._clauses = {text: tuple(some) for text, some in clauses.items()}
+        self.asked: list[str] = []
+        self.trouble = ""
+
+    async def read(self, messages: Sequence[Reading]) -> list[list[Clause]]:
+        self.asked += [one.text for one in messages]
+        return [list(self._placed(one)) for one in messages]
+
+    def _placed(self, reading: Reading) -> Iterable[Clause]:
+        start = 0
+        for one in self._clauses.get(reading.text, ()):
+            start = reading.text.index(one.words, start)
+            yield _clause(one, reading, start)
+            start += len(one.words)
+
+
+def _clause(one: ScriptedClause, reading: Reading, start: int) -> Clause:
+    assert one.label in get_args(Label), one.label
+    fixed = one.subject in ("me", "we", "you")
+    return Clause(
+        start=start,
+        end=start + len(one.words),
+        label=one.label,
+        subject=one.subject,
+        subject_in="fixed" if fixed else "message" if one.subject in reading.text else "previous",
+        category=one.category,
+        lasts=one.lasts,
+        answers=one.answers,
+        confidence=one.confidence,
+    )

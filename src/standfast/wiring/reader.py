@@ -1,0 +1,20 @@
+"""Who marks what messages say: the network in the box, wherever it can run."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from standfast.settings import Settings
+from standfast.understanding.reading.reader import Reader
+
+NETWORK = "standfast.models.local"
+
+
+def why_no_reader() -> str:
+    """Why no network can run here, in one line; "" if one can. Its files are looked at only when
+    they are loaded."""
+    return "" if find_spec(NETWORK) else "the model read-1 is not here"
+
+
+def reader_for(settings: Settings) -> Reader:
+    raise NotImplementedError(settings)
