@@ -17,6 +17,7 @@ from dataclasses import replace
 from standfast.text.expressions import later
 from standfast.text.normal import one_line
 from standfast.text.origin.composition import (
+    Clauses,
     Composition,
     Run,
     TimeSpan,
@@ -69,28 +70,33 @@ def trace(
     asked: Sequence[Message] = (),
     before: Sequence[Message] = (),
     *,
-    ends: Sequence[int] = (),
+    clauses: Clauses = (),
 ) -> Origin:
     """Where the words of a text come from. ``cited`` are the messages that say it, ``asked`` those
     whose question they answer, ``before`` what was said earlier, which may name whom a pronoun
-    means. Messages count in the order ``asked``, ``cited``. ``ends``: where a reader says that the
-    clauses of the cited message end."""
+    means. Messages count in the order ``asked``, ``cited``. ``clauses``: where a reader says that
+    the clauses of the cited message stand."""
     messages = (*asked, *cited, *before)
     framed = _FRAME.fullmatch(text)
     found = Origin(fault="no message says it")
     for number in range(len(asked), len(asked) + len(cited)):
-        said = bordered(tokens(messages[number].text), ends)
+        said = bordered(tokens(messages[number].text), (end for _, end in clauses))
         if framed is None:
-            found = _composed(text, messages, number, len(asked), said)
+            found = _composed(text, messages, number, len(asked), said, clauses)
         else:
-            found = _framed(framed, messages, number, len(asked), said)
+            found = _framed(framed, messages, number, len(asked), said, clauses)
         if not found.fault:
             break
     return found
 
 
 def _composed(
-    text: str, messages: Sequence[Message], number: int, asked: int, words_said: Sequence[SaidWord]
+    text: str,
+    messages: Sequence[Message],
+    number: int,
+    asked: int,
+    words_said: Sequence[SaidWord],
+    clauses: Clauses,
 ) -> Origin:
     label = _LABEL.match(text)
     words = text[label.end() :] if label else text
@@ -100,7 +106,7 @@ def _composed(
         for part in _QUOTATION.findall(words)
     ):
         return Origin(fault=MISQUOTED)
-    search = Composition(words, messages, number, range(asked), words_said)
+    search = Composition(words, messages, number, range(asked), words_said, clauses)
     runs, fault = search.runs(hedged=hedged)
     if fault:
         return Origin(fault=fault)
@@ -114,6 +120,7 @@ def _framed(
     number: int,
     asked: int,
     words_said: Sequence[SaidWord],
+    clauses: Clauses,
 ) -> Origin:
     """A quotation with who said it, the dates that it means, and the question that it answers."""
     message = messages[number]
@@ -128,7 +135,7 @@ def _framed(
         fault = left_out(words_said, place)
         if not fault:
             break
-    notes = [] if fault else _notes(framed, helps, messages, number, asked)
+    notes = [] if fault else _notes(framed, helps, messages, number, asked, clauses)
     if fault or notes is None:
         return Origin(fault=fault or "its note says what nobody said")
     head = len(tokens(framed.string[: framed.start("said")]))
@@ -142,12 +149,13 @@ def _notes(
     messages: Sequence[Message],
     number: int,
     asked: int,
+    clauses: Clauses,
 ) -> list[Run] | None:
     """None if what they say was not said."""
     runs: list[Run] = []
     if framed["dates"]:
         for note in _DATE_NOTE.finditer(framed["dates"].strip(" ()")):
-            date = next(filter(_says(note), dates_in(messages[number])), None)
+            date = next(filter(_says(note), dates_in(messages[number], clauses)), None)
             if date is None:
                 return None
             runs.append(Run("date", len(tokens(note[0])), number, date.first, date.last))

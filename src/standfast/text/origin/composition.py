@@ -23,6 +23,9 @@ _HAVING = later(r"\b(?:i|we) (?:just )?(?:have|own)(?: got)? an? ")
 _NAMELESS = frozenset(("", "user", "human", "the user", "me"))
 
 
+Clauses = tuple[tuple[int, int], ...]  # characters of a message
+
+
 class Run(NamedTuple):
     """``words`` words of a text from the words ``first`` to ``last`` of a message, which is named
     by its number in the lineage (-1: none), by an ``edit`` ("": as they were said)."""
@@ -66,12 +69,13 @@ class TimeSpan(NamedTuple):
 
 
 @lru_cache(maxsize=100)
-def dates_in(message: Message) -> tuple[TimeSpan, ...]:
-    """The times that a message names, read by itself and sentence by sentence: what stands around
-    a date may say which one is meant."""
+def dates_in(message: Message, clauses: Clauses = ()) -> tuple[TimeSpan, ...]:
+    """The times that a message names, read by itself, sentence by sentence and clause by clause:
+    what stands around a date may say which one is meant."""
     said, plain = tokens(message.text), readable(message.text)
     found: dict[tuple[int, str], TimeSpan] = {}
-    for begin, end in [(0, len(plain)), *(_stretch(said, *one) for one in sentences(said))]:
+    stretches = [*(_stretch(said, *one) for one in sentences(said)), *clauses]
+    for begin, end in [(0, len(plain)), *stretches]:
         for span in told_times(plain[begin:end], message.at):
             start = plain.find(span.phrase, begin)
             stop = start + len(span.phrase)
@@ -107,8 +111,10 @@ class Composition:
         number: int,
         asked: Sequence[int],
         said: Sequence[SaidWord],
+        clauses: Clauses = (),
     ) -> None:
-        """``said``: the words of the message with this number."""
+        """``said``: the words of the message with this number; ``clauses``: where its clauses
+        stand."""
         self._text = [one.word for one in tokens(text)]
         self._messages, self._number = messages, number
         self._said = said
@@ -120,7 +126,7 @@ class Composition:
         self._speaker = tuple(one.word for one in tokens(speaker_of(messages[number])))
         self._dates = [
             (one.first, one.last, tuple(token.word for token in tokens(one.written)))
-            for one in dates_in(messages[number])
+            for one in dates_in(messages[number], clauses)
         ]
         self._dead: set[tuple[int, int, int]] = set()  # where the search cannot go on
 

@@ -210,9 +210,7 @@ def _by_letter(kinds: Mapping[str, Sequence[int]], anchors: Iterable[str]) -> An
     """The anchors by the letter of theirs that is the rarest in ordinary text."""
     found: dict[str, list[tuple[str, Sequence[int]]]] = {}
     for anchor in sorted(anchors):
-        letter = min(
-            anchor, key=f"{_USUAL_LETTERS}.".find, default=""
-        )
+        letter = min(anchor, key=f"{_USUAL_LETTERS}.".find, default="")
         found.setdefault(letter, []).append((anchor, tuple(kinds[anchor])))
     return tuple((letter, tuple(listed)) for letter, listed in found.items())
 

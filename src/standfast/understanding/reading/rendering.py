@@ -125,6 +125,8 @@ def _composed(clause: Clause, said: str, message: Message, spans: Sequence[Span]
     if _MINE.match(said) or not any(is_finite(one) for one in _WORD.findall(said)):
         return ""
     speaker = speaker_of(message)
+    if _PRONOUN.fullmatch(clause.subject):
+        return ""
     if clause.subject == "me":
         text = _of_speaker(said, speaker)
     else:

@@ -38,11 +38,11 @@ class Statement:
 
     ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
     bare words. ``asked``: the messages that it cannot be understood without. ``replies``: it was
-    said to something that somebody else had just said. ``ends``: where the clauses of its message
-    end. ``changed_by``: if it began at a time that is not exact ("last month"), when it had surely
-    begun; a known statement that is older than that was true until then. ``replaces``, ``told`` and
-    ``links`` are what a language model says about known records, by their ids: evidence, which code
-    checks before anything happens.
+    said to something that somebody else had just said. ``clauses``: where those of its message
+    stand. ``changed_by``: if it began at a time that is not exact ("last month"), when it had
+    surely begun; a known statement that is older than that was true until then. ``replaces``,
+    ``told`` and ``links`` are what a language model says about known records, by their ids:
+    evidence, which code checks before anything happens.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Statement:
     said: str = ""
     asked: tuple[str, ...] = ()
     replies: bool = False
-    ends: tuple[int, ...] = ()
+    clauses: tuple[Range, ...] = ()
     type: Type = "fact"
     claim: Claim | None = None
     confidence: float = 0.7
@@ -82,15 +82,23 @@ def statements_of(
 def _statements(
     message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
 ) -> Iterator[Statement]:
-    ends = tuple(one.end for one in clauses)
+    places = tuple((one.start, one.end) for one in clauses)
     for clause in clauses:
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
         if is_kept and not is_foreign(clause.start, clause.end, foreign):
-            yield _statement(message, clause, previous, ends)
+            statement = _statement(message, clause, previous, places)
+            if not _says_nothing(statement.text):
+                yield statement
+
+
+def _says_nothing(text: str) -> bool:
+    """ "Tom is Tom."."""
+    subject, _, rest = text.removesuffix(".").partition(" is ")
+    return subject.casefold() == rest.removeprefix("called ").casefold()
 
 
 def _statement(
-    message: Message, clause: Clause, previous: Message | None, ends: tuple[int, ...]
+    message: Message, clause: Clause, previous: Message | None, places: tuple[Range, ...]
 ) -> Statement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
     said = message.text[clause.start : clause.end]
@@ -106,7 +114,7 @@ def _statement(
         messages=(message.id,),
         asked=(previous.id,) if previous is not None and needs_line else (),
         replies=previous is not None and previous.author != message.author,
-        ends=ends,
+        clauses=places,
         type=TYPES[clause.label],
         confidence=round(clause.confidence, 3),
         importance=_importance(clause),

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from standfast.text.dates import Span, end_of_stay, told_times
+from standfast.text.expressions import later
 from standfast.types.frozen import frozen
 
+_STOP = later(r"[.!?](?=\s)|[。！？\n]")
 ENDING = ("until",)
 BEGINNING = ("since", "")
 
@@ -23,10 +25,13 @@ class Validity:
 
 def spans_of(text: str, start: int, end: int, at: datetime) -> tuple[Span, ...]:
     """The times that a clause names. What stands around it may say which one is meant."""
-    alone = told_times(text[start:end], at)
-    if alone:
+    if alone := told_times(text[start:end], at):
         return alone
-    return tuple(one for one in told_times(text, at) if start <= one.begins < end)
+    first = max((one.end() for one in _STOP.finditer(text, 0, start)), default=0)
+    last = _STOP.search(text, end)
+    sentence = text[first : last.start() if last else None]
+    spans = told_times(sentence, at)
+    return tuple(one for one in spans if start <= first + one.begins < end)
 
 
 def validity_of(clause: str, spans: Sequence[Span], at: datetime) -> Validity:

@@ -55,7 +55,7 @@ def _origin(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> 
         return paraphrase(statement.text, cited)
     asked = [turns.sources[id_] for id_ in statement.asked]
     before = _before(candidate, turns, there)
-    return trace(statement.text, cited, asked, before, ends=statement.ends)
+    return trace(statement.text, cited, asked, before, clauses=statement.clauses)
 
 
 def _before(candidate: LearnCandidate, turns: Turns, there: Collection[str]) -> list[Message]:

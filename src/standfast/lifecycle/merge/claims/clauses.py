@@ -7,7 +7,7 @@ Nothing here knows about slots. A clause is cut into its subject ("I", "my siste
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, cast
 
@@ -112,32 +112,6 @@ def clause_in(text: str, speaker: Speaker, *, loose: bool = False) -> Clause | N
         predicate = predicate_in(text[end:], subject)
         if predicate is not None:
             return Clause(subject, predicate)
-    return None
-
-
-def coordinated(predicate: Predicate) -> tuple[str, str] | None:
-    """The words before and after an "and" that joins a second verb: "live in Rome" + "work at
-    Eni". What is over may be followed by how it is since: "sold the Fiat" + "drive a Mini"."""
-    if predicate.tense not in ("present", "past"):
-        return None
-    form: Form = (
-        "ing" if predicate.progressive else "base" if predicate.tense == "present" else "past"
-    )
-    tail = f" {predicate.tail}"
-    for found in pattern("clauses.second_verb").finditer(tail):
-        if pattern("clauses.relative").search(tail, 0, found.start()):
-            break
-        verb = reading(found["verb"], form) or reading(found["verb"], "third")
-        if not verb and form == "past" and predicate.verb in word_set("clauses.parting_verbs"):
-            verb = reading(found["verb"], "base")
-        following = found["next"]
-        plain = verb in word_set("clauses.plain_verbs") and verb != predicate.verb
-        plain = plain and following not in word_set("clauses.objects")
-        if verb and (plain or following in word_set("clauses.after_verb")):
-            first = tail[: found.start()].strip()
-            listed, comma, last = first.rpartition(", ")
-            first = listed if comma and reading(last, form) else first
-            return first, tail[found.start("verb") :]
     return None
 
 
@@ -461,13 +435,6 @@ def _readings() -> Mapping[str, tuple[VerbReading, ...]]:
             (VerbReading(verb, "past"), VerbReading(verb, "participle"))
         )
     return {word: tuple(readings) for word, readings in table.items()}
-
-
-def forms_of(verbs: Collection[str]) -> frozenset[str]:
-    """Every word that may be read as one of these verbs."""
-    return frozenset(
-        word for word, ways in _readings().items() if any(way.verb in verbs for way in ways)
-    )
 
 
 def reading(word: str, *forms: Form) -> str:

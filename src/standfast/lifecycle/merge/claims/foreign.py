@@ -128,12 +128,6 @@ def _subject(groups: dict[str, str | None], language: str, speaker: Speaker) -> 
     return f"{speaker.key}'s {known}" + (f" {caseless(called)}" if called else "") if known else ""
 
 
-def tells_of_past(text: str) -> bool:
-    """Whether the speaker tells what they did, in a language known here."""
-    language = language_of(text)
-    return _is_real(text, language) and bool(pattern("claims.past", language).search(text))
-
-
 def _trimmed(value: str, language: str) -> str:
     value = re.sub(rf"\A\s*(?:{alternatives('claims.now')})\s*", "", value)
     found = pattern("claims.end", language).search(value)

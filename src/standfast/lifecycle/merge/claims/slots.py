@@ -29,14 +29,6 @@ Rule = Callable[[Subject, Predicate], Finding | None]
 DIGITS_MIN = 5  # of a telephone number
 
 
-def favourite_in(text: str, subject: str) -> Finding | None:
-    """ "Dune is my favourite book": the claim of "my favourite book is Dune"."""
-    found = pattern("slots.is_favourite").match(text)
-    if found is None or not found["thing"] or not is_nameable(found["what"].lower()):
-        return None
-    return finding(subject, f"favourite:{found['thing']}", found["what"])
-
-
 def finding_in(clause: Clause) -> Finding | None:
     """The claim of a clause, if a rule reads it."""
     subject, predicate = clause.subject, clause.predicate

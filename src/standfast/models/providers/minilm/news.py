@@ -65,7 +65,8 @@ def _ends(tokens: Sequence[int], first: int, last: int) -> Sequence[int]:
 
 class BoxedReader:
     """Implements ``ports.ChangeReader`` with the network in ``folder``, which is loaded by the
-    first call and stays; a call that cannot load it raises Unavailable, and the next one tries again."""
+    first call and stays; a call that cannot load it raises Unavailable, and the next one tries
+    again."""
 
     def __init__(self, folder: Path, *, threads: int) -> None:
         self._folder = folder
