@@ -47,7 +47,6 @@ _FRAME = later(
 )
 _HELP = later(r" ?\[(?P<subject>[^\[\]]{1,120})\] ?")
 _DATE_NOTE = later(r"(?P<phrase>[^;]+): (?P<date>[^:;]+)")
-_LABEL = later(r"(?:(?P<hedge>Possibly:)|Decision:|Requirement:|It was decided) ")
 _QUOTATION = later(r'"([^"]+)"')
 _MARKS = "%°+#*'.!?…。！？€$£¥"  # may belong to the word before them
 
@@ -82,7 +81,7 @@ def trace(
     for number in range(len(asked), len(asked) + len(cited)):
         said = bordered(tokens(messages[number].text), (end for _, end in clauses))
         if framed is None:
-            found = _composed(text, messages, number, len(asked), said, clauses)
+            found = _composed(text, messages, number, said, clauses)
         else:
             found = _framed(framed, messages, number, len(asked), said, clauses)
         if not found.fault:
@@ -94,24 +93,15 @@ def _composed(
     text: str,
     messages: Sequence[Message],
     number: int,
-    asked: int,
     words_said: Sequence[SaidWord],
     clauses: Clauses,
 ) -> Origin:
-    label = _LABEL.match(text)
-    words = text[label.end() :] if label else text
-    hedged = label is not None and label["hedge"] is not None
     if any(
-        next(places(part, messages[number].text), None) is None
-        for part in _QUOTATION.findall(words)
+        next(places(part, messages[number].text), None) is None for part in _QUOTATION.findall(text)
     ):
         return Origin(fault=MISQUOTED)
-    search = Composition(words, messages, number, range(asked), words_said, clauses)
-    runs, fault = search.runs(hedged=hedged)
-    if fault:
-        return Origin(fault=fault)
-    head = [Run("frame", len(tokens(label[0])))] if label else []
-    return Origin(runs=joined([*head, *runs]))
+    runs, fault = Composition(text, messages, number, words_said, clauses).runs()
+    return Origin(fault=fault) if fault else Origin(runs=joined(runs))
 
 
 def _framed(

@@ -50,11 +50,10 @@ def speaker_of(message: Message) -> str:
 
 
 class _Step(NamedTuple):
-    """A run, and the words of the sentence that it stands for; ``heard`` as in ``_search``."""
+    """A run, and the words of the sentence that it stands for."""
 
     run: Run
     places: range = range(0)
-    heard: int = -1
 
 
 class TimeSpan(NamedTuple):
@@ -109,7 +108,6 @@ class Composition:
         text: str,
         messages: Sequence[Message],
         number: int,
-        asked: Sequence[int],
         said: Sequence[SaidWord],
         clauses: Clauses = (),
     ) -> None:
@@ -118,19 +116,14 @@ class Composition:
         self._text = [one.word for one in tokens(text)]
         self._messages, self._number = messages, number
         self._said = said
-        self._asked = [
-            (one, place, token.word)
-            for one in asked
-            for place, token in enumerate(tokens(messages[one].text))
-        ]
         self._speaker = tuple(one.word for one in tokens(speaker_of(messages[number])))
         self._dates = [
             (one.first, one.last, tuple(token.word for token in tokens(one.written)))
             for one in dates_in(messages[number], clauses)
         ]
-        self._dead: set[tuple[int, int, int]] = set()  # where the search cannot go on
+        self._dead: set[tuple[int, int]] = set()  # where the search cannot go on
 
-    def runs(self, *, hedged: bool) -> tuple[tuple[Run, ...], str]:
+    def runs(self) -> tuple[tuple[Run, ...], str]:
         """The runs of the text, or why there are none."""
         fault = "its words were not said in that order"
         if not 0 < len(self._text) <= WORDS_MAX:
@@ -139,63 +132,41 @@ class Composition:
             if stop - start > SENTENCE_WORDS_MAX:
                 continue
             self._dead.clear()
-            steps = self._search(0, start - 1, start, stop, -1)
+            steps = self._search(0, start - 1, start, stop)
             if steps is None:
                 continue
             kept = [place for step in steps for place in step.places]
-            fault = left_out(self._said, kept, hedged=hedged) if kept else fault
+            fault = left_out(self._said, kept) if kept else fault
             if not fault:
                 return tuple(step.run for step in steps), ""
-        steps = self._confirmed()
-        return (tuple(step.run for step in steps), "") if steps else ((), fault)
+        return (), fault
 
-    def _confirmed(self) -> list[_Step] | None:
-        """All words from the end of a question, where the message says yes and nothing else."""
-        said = {one.word for one in self._said}
-        if not self._asked or not word_set("origin.affirmative", ENGLISH).issuperset(said):
-            return None
-        self._dead.clear()
-        steps = self._search(0, -1, 0, 0, -1)
-        number = self._asked[-1][0]
-        asked = tokens(self._messages[number].text)
-        kept = sorted(step.run.first for step in steps or ())
-        if not steps or {step.run.message for step in steps} != {number}:
-            return None
-        between = {asked[one].word for one in range(kept[0], kept[-1]) if one not in kept}
-        whole = asked[kept[-1]].closes and not any(asked[one].ends for one in kept[:-1])
-        is_last = kept[0] >= list(sentences(asked))[-1][0]
-        asks = "?" in readable(self._messages[number].text)[asked[-1].end :]
-        skips = word_set("origin.fillers", ENGLISH).issuperset(between)
-        fine = whole and is_last and asks and skips and not left_out(asked, kept)
-        return steps if fine else None
-
-    def _search(self, at: int, last: int, start: int, stop: int, heard: int) -> list[_Step] | None:
-        """A way to find the text from ``at`` on behind the word ``last`` of the sentence; ``heard``
-        is the last word taken of a question. None if there is none."""
+    def _search(self, at: int, last: int, start: int, stop: int) -> list[_Step] | None:
+        """A way to find the text from ``at`` on behind the word ``last`` of the sentence; None if
+        there is none."""
         if at == len(self._text):
-            ends = start == stop or (last >= start and self._may_end(last))
+            ends = last >= start and self._may_end(last)
             return [] if ends else None
-        if (at, last, heard) in self._dead or len(self._dead) > STEPS_MAX:
+        if (at, last) in self._dead or len(self._dead) > STEPS_MAX:
             return None
-        for step in self._next(at, last, start, stop, heard):
+        for step in self._next(at, last, start, stop):
             place = step.places[-1] if step.places else last
-            rest = self._search(at + step.run.words, place, start, stop, step.heard)
+            rest = self._search(at + step.run.words, place, start, stop)
             if rest is not None:
                 return [step, *rest]
-        self._dead.add((at, last, heard))
+        self._dead.add((at, last))
         return None
 
-    def _next(self, at: int, last: int, start: int, stop: int, heard: int) -> Iterator[_Step]:
+    def _next(self, at: int, last: int, start: int, stop: int) -> Iterator[_Step]:
         for place in range(last + 1, stop):
             for run, end in self._matches(at, place):
                 if self._may_skip(last, place, start):
-                    yield _Step(run, range(place, end + 1), heard)
+                    yield _Step(run, range(place, end + 1))
         rest = tuple(self._text[at:])
         for first, end, written in self._dates:
             if start <= first < stop and rest == written:
                 run = Run("date", len(rest), self._number, first, end)
-                yield _Step(run, heard=heard)
-        yield from self._from_question(at, heard)
+                yield _Step(run)
 
     def _may_skip(self, last: int, place: int, start: int) -> bool:
         """Whether the words between two words may be left out: words that say nothing, what stands
@@ -292,30 +263,6 @@ class Composition:
                 first = text.count(" ", 0, found.end())
                 return range(first, first + len(name) - len(own))
         return range(0)
-
-    def _from_question(self, at: int, heard: int) -> Iterator[_Step]:
-        """Words of the question that the message answers, none that denies. Its verb may stand
-        elsewhere, and whom its pronoun means stands first."""
-        wanted = self._text[at]
-        for number, (one, place, word) in enumerate(self._asked):
-            if at == 0 and word in word_set("origin.pronouns", ENGLISH):
-                owns = {True, word in word_set("origin.possessive", ENGLISH)}  # "What breed is he?"
-                for run in (run for own in owns for run in self._resolved(at, 0, own=own)):
-                    yield _Step(run, heard=max(heard, 0))
-            if number <= heard or word in word_set("origin.negation", ENGLISH):
-                continue
-            same = word == wanted or _agrees(word, wanted)
-            forms: list[tuple[str, ...]] = [(wanted,)] if same else []
-            if word in word_set("origin.addressed", ENGLISH):
-                own = word in word_set("origin.possessive", ENGLISH)
-                forms.append((*self._speaker, "'s") if own else self._speaker)
-            for form in forms:
-                if self._goes_on(at, form):
-                    run = Run("question", len(form), one, place, place)
-                    yield _Step(run, heard=number)
-        if heard >= 0 and wanted in word_set("origin.copulas", ENGLISH):
-            one, place, _ = self._asked[heard]
-            yield _Step(Run("question", 1, one, place, place), heard=heard)
 
 
 def _agrees(said: str, wanted: str) -> bool:

@@ -118,14 +118,14 @@ def places(quoted: str, text: str) -> Iterator[range]:
 # What denies, supposes or weakens a clause
 
 
-def left_out(said: Sequence[SaidWord], kept: Sequence[int], *, hedged: bool = False) -> str:
-    """Why the kept words mean something else without the rest of their clause; "" if they do not.
-    ``hedged``: that they are not sure is said otherwise."""
+def left_out(said: Sequence[SaidWord], kept: Sequence[int]) -> str:
+    """Why the kept words mean something else without the rest of their clause; "" if they do
+    not."""
     language = language_of(said[max(0, kept[0] - NEAR_MAX) : kept[-1] + NEAR_MAX])
     begin, end = _clause(said, kept[0], kept[-1], language)
     used = set(kept)
     for place in range(begin, end):
-        if place not in used and (found := _changes(said, place, language, hedged=hedged)):
+        if place not in used and (found := _changes(said, place, language)):
             return f"it leaves out {found!r}"
     start = _sentence_start(said, kept[0])
     led = said[start].word if start < begin else ""
@@ -152,7 +152,7 @@ def _words(section: str, language: str) -> frozenset[str]:
     return word_set(f"origin.{section}", language) if language else frozenset()
 
 
-def _changes(said: Sequence[SaidWord], place: int, language: str, *, hedged: bool) -> str:
+def _changes(said: Sequence[SaidWord], place: int, language: str) -> str:
     """The word at a place, if a clause means something else without it. "No, I live in Bonn"
     denies something else."""
     word = said[place].word
@@ -162,7 +162,7 @@ def _changes(said: Sequence[SaidWord], place: int, language: str, *, hedged: boo
         return "" if said[place].closes and word != "not" else word
     if word in _words("condition", language):
         return word
-    return word if word in _words("modality", language) and not hedged else ""
+    return word if word in _words("modality", language) else ""
 
 
 def _clause(said: Sequence[SaidWord], first: int, last: int, language: str) -> tuple[int, int]:
