@@ -18,6 +18,7 @@ from standfast.scopes import root_of
 from standfast.settings import Settings
 from standfast.upkeep.inspection import DAMAGE
 from standfast.upkeep.learn.unread import count_unread
+from standfast.upkeep.readers import why_not
 from standfast.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
@@ -44,6 +45,11 @@ class Health:
     def kept_as_said(self) -> int:
         """How many texts this process composed and refused for words that nobody said so."""
         return self._memory.engine.kept_as_said.total()
+
+    @property
+    def learning(self) -> str:
+        """ "on", "off", or why nothing is learned."""
+        return learning_of(self._memory)
 
     async def _is_damaged(self) -> bool:
         """Has upkeep found rows that are not as they were written?"""
@@ -84,6 +90,13 @@ class Health:
         return ("degraded" if unwell else "ok"), self._stuck
 
 
+def learning_of(memory: AsyncMemory) -> str:
+    engine = memory.engine
+    if engine.profile.learn == "off":
+        return "off"
+    return why_not(engine, engine.store) or "on"
+
+
 async def unread_in(memory: AsyncMemory) -> int:
     """How many messages no reader could read, in the roots that are this handle's own."""
     engine = memory.engine
@@ -103,6 +116,7 @@ def in_force(memory: AsyncMemory, settings: Settings, version: str) -> dict[str,
         "erasure": engine.store.capabilities.erasure,
         "profile": settings.profile,
         "embedder": engine.embedder.space if engine.embedder else "",
+        "learning": learning_of(memory),
         "space": engine.trusted.space,
         "models": models,
         "settings": {n: _without_login(v) for n, v in told.items()},

@@ -17,9 +17,10 @@ from standfast.upkeep.agenda import Agenda, agendas
 from standfast.upkeep.consolidate import consolidate
 from standfast.upkeep.expiry import expire
 from standfast.upkeep.fold import fold_sessions
-from standfast.upkeep.learn import LearnRound, learn_sessions, why_not
+from standfast.upkeep.learn import LearnRound, learn_sessions
 from standfast.upkeep.learn.lanes import cause_of
 from standfast.upkeep.leases import forgive, hold, release
+from standfast.upkeep.readers import why_not
 
 log = logging.getLogger(__name__)
 

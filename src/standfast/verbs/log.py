@@ -28,6 +28,7 @@ from standfast.types import (
     SessionKey,
 )
 from standfast.types.frozen import frozen
+from standfast.upkeep.readers import why_not
 
 MESSAGES_PER_COMMIT = 100
 BYTES_PER_COMMIT = 4 << 20
@@ -71,7 +72,13 @@ async def logged(engine: Engine, said: Incoming, *, actor: str = "") -> Receipt:
     for at, (change, chunk) in enumerate(chunks):
         later = [one for _, behind in chunks[at + 1 :] for one in behind]
         await _store_chunk(change, said, chunk, later if at == answering else None)
+    kept.notes.append(_why_unread(engine))
     return _receipt(kept, said, embedded=aside.embedded if aside is not kept else 0)
+
+
+def _why_unread(engine: Engine) -> str:
+    """That nothing will be learned from it, and why; "" if something may be."""
+    return "" if engine.profile.learn == "off" else why_not(engine, engine.store)
 
 
 def _receipt(change: Change, said: Incoming, *items: ReceiptItem, embedded: int = 0) -> Receipt:

@@ -332,8 +332,19 @@ def _reader(settings: Settings) -> tuple[Reader | None, str]:
     """Who marks what messages say, or why nobody can."""
     from standfast.wiring.reader import reader_for, why_no_reader
 
-    trouble = why_no_reader()
-    return (None, trouble) if trouble else (reader_for(settings), "")
+    if trouble := why_no_reader():
+        _say_unread(trouble)
+        return None, trouble
+    return reader_for(settings), ""
+
+
+@cache
+def _say_unread(trouble: str) -> None:
+    """Once a process."""
+    import logging
+
+    log = logging.getLogger("standfast")
+    log.warning("nothing is learned without a language model: %s", trouble)
 
 
 def utc_now() -> datetime:

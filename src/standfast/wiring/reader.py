@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from standfast.errors import install_command
 from standfast.settings import Settings
 from standfast.understanding.reading.reader import Reader
 
@@ -13,7 +14,7 @@ NETWORK = "standfast.models.local"
 def why_no_reader() -> str:
     """Why no network can run here, in one line; "" if one can. Its files are looked at only when
     they are loaded."""
-    return "" if find_spec(NETWORK) else "the model read-1 is not here"
+    return "" if find_spec(NETWORK) else f"the model read-1 is not here; {install_command('model')}"
 
 
 def reader_for(settings: Settings) -> Reader:

@@ -10,7 +10,7 @@ model that fails costs nothing but time.
 from __future__ import annotations
 
 from standfast.upkeep.learn.lanes import AT_ONCE, DIGEST, LEARNED, ONBOARDING, READER
-from standfast.upkeep.learn.round import LearnRound, learn_sessions, some_of, why_not
+from standfast.upkeep.learn.round import LearnRound, learn_sessions, some_of
 
 __all__ = [
     "AT_ONCE",
@@ -21,5 +21,4 @@ __all__ = [
     "LearnRound",
     "learn_sessions",
     "some_of",
-    "why_not",
 ]

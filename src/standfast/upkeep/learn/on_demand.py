@@ -20,8 +20,9 @@ from standfast.ports import cell_key
 from standfast.scopes import is_within, root_of
 from standfast.types import ALL_RIGHTS, Answer, Batch, Message, Packet, Work
 from standfast.upkeep.learn.lanes import READER, cause_of
-from standfast.upkeep.learn.round import LearnRound, has_model, learn_sessions, why_not, work_of
+from standfast.upkeep.learn.round import LearnRound, learn_sessions, work_of
 from standfast.upkeep.leases import TRIES, lagging
+from standfast.upkeep.readers import has_model, why_not
 
 if TYPE_CHECKING:
     from standfast.engine import Engine

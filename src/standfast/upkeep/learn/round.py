@@ -44,6 +44,7 @@ from standfast.upkeep.learn.unread import add_unread
 from standfast.upkeep.learn.writer import extract_of, write
 from standfast.upkeep.leases import failed, note_place, noted_place
 from standfast.upkeep.questions import Answered, asked_once
+from standfast.upkeep.readers import has_model, why_not
 
 log = logging.getLogger(__name__)
 
@@ -97,20 +98,6 @@ def some_of(work: list[Work], engine: Engine) -> list[Work]:
     rounds = int(engine.now().timestamp()) // ROUND_SECONDS
     start = rounds * SESSIONS_PER_ROUND % len(work)
     return [*work[start:], *work[:start]][:SESSIONS_PER_ROUND]
-
-
-def has_model(engine: Engine, store: Store) -> bool:
-    """What somebody wants forgotten with this process is never shown to a model."""
-    if engine.models is None or engine.rules_only or store is engine.volatile:
-        return False
-    return engine.models.model_for("extract") is not None
-
-
-def why_not(engine: Engine, store: Store) -> str:
-    """Why nothing is learned here, in one line; "" if something is."""
-    if engine.reader is not None or has_model(engine, store):
-        return ""
-    return f"nothing is learned without a language model: {engine.no_reader}"
 
 
 async def _learn_session(

@@ -29,6 +29,7 @@ _Health = object_of(
     stuck=int,
     unread=int,
     kept_as_said=int,
+    learning=str,
 )
 _Unwell = object_of(
     "Unwell",
@@ -53,6 +54,7 @@ _Server = object_of(
     erasure=str,
     profile=str,
     embedder=str,
+    learning=str,
     space=str,
     models=dict[str, str],
     settings=dict[str, Any],
@@ -63,6 +65,7 @@ _SERVER_SAID = {
     "erasure": "nothing",
     "profile": "default",
     "embedder": "minilm/384",
+    "learning": "on",
     "space": "minilm/384",
     "models": {"summarize": "openai:gpt-4o-mini"},
     "settings": {"rate": 6000},
@@ -77,7 +80,7 @@ _TEXT = {
     "/health",
     **about(
         _Health,
-        {"status": "ok", "stuck": 0, "unread": 0, "kept_as_said": 0},
+        {"status": "ok", "stuck": 0, "unread": 0, "kept_as_said": 0, "learning": "on"},
         responses={503: _UNWELL[503]},
     ),
 )
@@ -94,7 +97,7 @@ async def health(request: Request) -> Response:
         return answer(said, 503)
     await door.note(request)
     counted = {"stuck": stuck, "unread": looking.unread, "kept_as_said": looking.kept_as_said}
-    return answer({"status": status, **counted})
+    return answer({"status": status, **counted, "learning": looking.learning})
 
 
 @router.get("/v1/server", **about(_Server, _SERVER_SAID))
