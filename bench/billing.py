@@ -7,6 +7,7 @@ goes over the wire: instructions, schema, what is shown, and the answer.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from standfast.upkeep.learn.answers import messages_as_text, show
 from standfast.upkeep.learn.lanes import EARLIER_MAX
 from standfast.upkeep.loop import one_round
 from standfast.wiring import open_engine
+from standfast.wiring.reader import boxed_reader
 
 SCOPE = "user:ann"
 KNOWN_SHOWN = 12  # memories that are shown beside new messages, in both designs
@@ -62,7 +64,7 @@ def tokens_of(prompt: Prompt) -> int:
 
 
 class BilledModel:
-    """Answers by rules, and writes down what that would have cost."""
+    """Answers as the reader in the box reads, and writes down what that would have cost."""
 
     name = "billed"
 
@@ -72,7 +74,7 @@ class BilledModel:
     async def ask(self, prompt: Prompt) -> Reply:
         answer: dict[str, Any]
         if prompt.operation == "extract":
-            answer = answer_for(prompt.user)
+            answer = await answer_for(prompt.user, boxed_reader())
         else:
             text = " ".join(prompt.user.split())[: 4 * prompt.tokens_max // 2]
             answer = {"profile" if prompt.operation == "consolidate" else "summary": text}
@@ -128,9 +130,9 @@ def two_calls(turns: Sequence[Turn], bill: Bill, *, always: bool) -> None:
 
 
 def _first(bill: Bill, new: Sequence[Message], earlier: Sequence[Message]) -> list[dict[str, Any]]:
-    alone = messages_as_text(show(new, (), ()), {})
-    shown = messages_as_text(show(new, earlier, ()), {})
-    answer = answer_for(f"<messages>{alone}</messages>")
+    alone = messages_as_text(show(new, (), ()), ())
+    shown = messages_as_text(show(new, earlier, ()), ())
+    answer = asyncio.run(answer_for(f"<messages>{alone}</messages>", boxed_reader()))
     bill.add(extract_prompt(known="", messages=shown), answer)
     facts: list[dict[str, Any]] = answer["facts"]
     return facts

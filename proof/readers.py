@@ -22,7 +22,9 @@ from unittest import mock
 
 from proof.family import Broken, ProofFamily, Trial
 from standfast import Memory
-from standfast.text.claims import replies
+from standfast.types import Message
+from standfast.understanding.reading import statements
+from standfast.understanding.reading.clauses import Clause
 from training import prepare
 from training.sources.mirror import Mirror, SourceError
 from training.stores import Turn
@@ -152,16 +154,15 @@ _MARKS = (
 
 
 @contextmanager
-def believing_reply() -> Iterator[None]:
-    """Takes it for granted that what was asked ends like a question: the defect that this family
-    was made for."""
-    real = replies._asks_how_things_are
+def failing_render() -> Iterator[None]:
+    """The mutant: rendering that believes every word to be ASCII."""
+    real = statements.rendered
 
-    def believing(questions: str) -> bool:
-        *_, _last = replies._ASKED.findall(questions)
-        return real(questions)
+    def believing(clause: Clause, message: Message, *rest: Any) -> Any:
+        message.text[clause.start : clause.end].split()[0].encode("ascii")
+        return real(clause, message, *rest)
 
-    with mock.patch.object(replies, "_asks_how_things_are", believing):
+    with mock.patch.object(statements, "rendered", believing):
         yield
 
 
@@ -171,8 +172,8 @@ FAMILY = ProofFamily(
     unit="messages",
     target=TARGET,
     attempt=attempt,
-    mutant=believing_reply,
-    mutant_said="a reader of short answers that believes every question to have words",
+    mutant=failing_render,
+    mutant_said="rendering that believes every word to be ASCII",
     mutant_tries=40,
     share=5.0,  # a worker reads all sources first
     parallel=True,

@@ -1,10 +1,10 @@
-"""Draw lessons that the rules learn from conversations nobody here wrote, to be judged by reading.
+"""Draw statements that are learned from conversations nobody here wrote, to be judged by reading.
 
     python scripts/judge_learning.py DATA [--seed 1] [--count 100]
 
 DATA is a folder with ``locomo/locomo10.json`` (or that file itself): conversations with
 sessions, each with its date. Nothing of it is stored: the sample goes to the screen, each
-lesson with the turn it came from, and a last line says how many lessons 100 turns give.
+lesson with the turn it came from, and a last line says how many statements 100 turns give.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from standfast.text.claims import extract
-from standfast.text.claims.lessons import Lesson
+from standfast.testing.reader import statements_in
 from standfast.types import Message
+from standfast.understanding.reading.statements import Statement
+from standfast.wiring.reader import boxed_reader
 
 TIME_FORMATS = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %b, %Y")
 CONTEXT_TURNS = 6
@@ -62,34 +63,33 @@ def turns(conversation: dict[str, Any]) -> Iterator[list[Message]]:
         number += 1
 
 
-def learned(data: Path) -> tuple[list[tuple[Lesson, Message]], int]:
-    """Every lesson with its turn, and the number of turns."""
-    lessons: list[tuple[Lesson, Message]] = []
+def learned(data: Path) -> tuple[list[tuple[Statement, Message]], int]:
+    """Every statement with its turn, and the number of turns."""
+    statements: list[tuple[Statement, Message]] = []
     count = 0
     for conversation in conversations(data):
         for session in turns(conversation):
             count += len(session)
             for index, message in enumerate(session):
                 before = session[max(0, index - CONTEXT_TURNS) : index]
-                found = extract([message], earlier=before)
-                lessons += [(lesson, message) for lesson in found.lessons]
-    return lessons, count
+                found = statements_in(boxed_reader(), [message], before=before)
+                statements += [(one, message) for one in found]
+    return statements, count
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with locomo/locomo10.json, or the file")
     parser.add_argument("--seed", type=int, default=1, help="which sample to draw")
-    parser.add_argument("--count", type=int, default=100, help="how many lessons to draw")
+    parser.add_argument("--count", type=int, default=100, help="how many statements to draw")
     asked = parser.parse_args()
-    lessons, count = learned(asked.data)
-    sample = random.Random(asked.seed).sample(lessons, min(asked.count, len(lessons)))
-    for number, (lesson, message) in enumerate(sample, 1):
-        slot = f"{lesson.claim.slot} = {lesson.claim.value}" if lesson.claim else lesson.tags[0]
-        print(f"{number:3} {lesson.text}   [{lesson.type}, {slot}]")
+    statements, count = learned(asked.data)
+    sample = random.Random(asked.seed).sample(statements, min(asked.count, len(statements)))
+    for number, (statement, message) in enumerate(sample, 1):
+        print(f"{number:3} {statement.text}   [{statement.type}, {', '.join(statement.tags)}]")
         print(f"    {message.at:%a %Y-%m-%d} {message.author}: {message.text}\n")
-    share = 100 * len(lessons) / max(count, 1)
-    print(f"{len(lessons)} lessons from {count} turns, {share:.1f} for 100 turns")
+    share = 100 * len(statements) / max(count, 1)
+    print(f"{len(statements)} statements from {count} turns, {share:.1f} for 100 turns")
 
 
 if __name__ == "__main__":

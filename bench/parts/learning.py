@@ -30,9 +30,10 @@ from standfast.models.prompts import extract as extract_prompt
 from standfast.models.prompts import profile, summarize
 from standfast.ports import Prompt
 from standfast.rank.rerank import rerank_prompt
-from standfast.text.claims import extract
+from standfast.testing.reader import statements_in
 from standfast.text.redact import Redactor
 from standfast.types import Message
+from standfast.wiring.reader import boxed_reader
 
 MESSAGES_PER_HYBRID = 50  # records of the hybrid part for each message here
 MESSAGES_MIN, MESSAGES_MAX = 48, 2000
@@ -170,7 +171,7 @@ async def _speed(bench: Bench, turns: Sequence[Turn]) -> tuple[Table, Claim]:
     bare = median(rates[BARE])
     rows = [
         ("redaction alone", number(redacting), ""),
-        ("redaction, gate and rules: from text to facts", number(reading), ""),
+        ("redaction and reading: from text to statements", number(reading), ""),
         *((what, number(median(one)), times(bare / median(one))) for what, one in rates.items()),
     ]
     note = (
@@ -180,7 +181,7 @@ async def _speed(bench: Bench, turns: Sequence[Turn]) -> tuple[Table, Claim]:
         "message. Ratio: how many times quicker the bare file is."
     )
     table = Table("Learning without a model", ("what", "turns/s", "ratio"), rows, note)
-    what = "turns/s redacted and read by the rules, on one core"
+    what = "turns/s redacted and read, on one core"
     return table, at_least(what, reading, RULES_PER_SECOND_MIN, "{:,.0f}")
 
 
@@ -194,9 +195,9 @@ def _rate(do: Callable[[], object], messages: Sequence[Message], rounds: int) ->
 
 
 def _read(messages: Sequence[Message], redactor: Redactor) -> None:
-    for place, message in enumerate(messages):
+    for message in messages:
         redactor.redact(message.text)
-        extract([message], earlier=messages[max(0, place - EARLIER) : place])
+        statements_in(boxed_reader(), [message])
 
 
 async def _stored(turns: Sequence[Turn], path: Path, *, whole: bool) -> float:

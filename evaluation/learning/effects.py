@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.learning.cases import FOLDER, START, Case, SetName, load_all
-from evaluation.learning.lasting import Vectors, small
 from evaluation.learning.lives import FOLDER as LIVES
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
@@ -41,8 +40,9 @@ from standfast.lifecycle.merge.phrases import phrases
 from standfast.lifecycle.merge.topic import Topic, told, topic_of
 from standfast.lifecycle.merge.traits import traits
 from standfast.ports import Embedder
-from standfast.text.claims import extract
+from standfast.testing.reader import statements_in
 from standfast.types import Message
+from standfast.wiring.reader import boxed_reader
 
 ROUNDS, STEP, SHRINK, FOLDS = 200, 0.06, 3.0, 8
 OTHERS = 3  # statements of other cases beside each change
@@ -52,6 +52,15 @@ MEANT, PHRASED = 2.0, 4.0  # how much a number of a vector and a run of words co
 SEEN_MIN = 3  # messages that have a run of words
 LIGHT = 0.02  # what a run of words weighs at least to be kept
 WEIGHT = {"harmless": 1.5, "lives": 1.0, "others": 0.4}  # of what changes nothing; else 1
+
+
+Vectors = NDArray[np.float64]
+
+
+def small(weights: Vectors) -> dict[str, object]:
+    """As whole numbers of a byte and what one of them counts."""
+    scale = float(np.abs(weights).max()) / 127
+    return {"scale": scale, "weights": [round(float(one) / scale) for one in weights]}
 
 
 @dataclass(frozen=True)
@@ -84,15 +93,13 @@ class Pair:
         return bool(replaces(self.new, self.author, self.old, self.author))
 
 
-def lessons_of(text: str, author: str, at: datetime, *, first: bool = False) -> list[str]:
-    """What a message says, as far as it is kept (``first``) or compared with what is known."""
+def statements_of(text: str, author: str, at: datetime) -> list[str]:
+    """What a message says, as far as it is kept."""
     message = Message(
         id="m", scope="user:x", session="s", role="user", text=text, at=at, author=author
     )
-    found = extract([message])
-    news = () if first else (*found.tidings, *found.moments)
-    lessons = [*found.lessons, *news, *(lesson for _, lesson in found.unread)]
-    return list(dict.fromkeys(lesson.text for lesson in lessons if lesson.type != "user_request"))
+    found = statements_in(boxed_reader(), [message])
+    return list(dict.fromkeys(one.text for one in found if one.type != "user_request"))
 
 
 def open_cases(name: SetName) -> Iterator[tuple[Case, list[str], list[str]]]:
@@ -100,8 +107,8 @@ def open_cases(name: SetName) -> Iterator[tuple[Case, list[str], list[str]]]:
     for case in load_all(name):
         told = [turn for turn in case.turns if turn.role == "user"]
         if case.lang == "en" and (not case.later or case.half in OPEN) and len(told) > 1:
-            olds = lessons_of(told[0].text, case.author, told[0].at, first=True)
-            yield case, olds, lessons_of(told[-1].text, case.author, told[-1].at)
+            olds = statements_of(told[0].text, case.author, told[0].at)
+            yield case, olds, statements_of(told[-1].text, case.author, told[-1].at)
 
 
 def _pairs(
@@ -128,9 +135,9 @@ def _of_lines(file: Path, source: str) -> Iterator[Pair]:
         mark, text = line[0], line[2:]
         if mark == "=":
             known, author = text, "" if author else "Ann"
-            olds = lessons_of(text, author, START, first=True)
+            olds = statements_of(text, author, START)
             continue
-        news = lessons_of(text, author, START + timedelta(days=31))
+        news = statements_of(text, author, START + timedelta(days=31))
         yield from _pairs(
             news, olds, author, mark == "+", source if mark == "+" else "harmless", known
         )
@@ -140,10 +147,8 @@ def _beside() -> Iterator[Pair]:
     for line in (FOLDER / "beside.jsonl").read_text("utf-8").splitlines():
         given = json.loads(line)
         known = given["known"]
-        news = lessons_of(given["said"], "", START + timedelta(days=2))
-        yield from _pairs(
-            news, lessons_of(known, "", START, first=True), "", False, "harmless", known
-        )
+        news = statements_of(given["said"], "", START + timedelta(days=2))
+        yield from _pairs(news, statements_of(known, "", START), "", False, "harmless", known)
 
 
 def marked_lives() -> Iterator[tuple[str, str, str, list[tuple[list[str], bool]]]]:
@@ -159,12 +164,12 @@ def marked_lives() -> Iterator[tuple[str, str, str, list[tuple[list[str], bool]]
                 found = [(olds, marks.get(f"{before},{number}", "")) for before, olds in said]
                 before = [(olds, bool(mark)) for olds, mark in found if mark != "~"]
                 yield name, who, line[2:], before
-                said.append((number, lessons_of(line[2:], who, START, first=True)))
+                said.append((number, statements_of(line[2:], who, START)))
 
 
 def _of_lives() -> Iterator[Pair]:
     for name, who, said, before in marked_lives():
-        news = lessons_of(said, who, START)
+        news = statements_of(said, who, START)
         for olds, changes in before:
             yield from _pairs(news, olds, who, changes, "lives", name)
 

@@ -18,8 +18,9 @@ from evaluation.learning.living import SCOPE, Lived, live
 from evaluation.learning.matching import matches_any
 from evaluation.learning.report import OPEN
 from standfast.lifecycle.merge.changes import evidence
-from standfast.text.claims import extract
+from standfast.testing.reader import statements_in
 from standfast.types import Message
+from standfast.wiring.reader import boxed_reader
 
 ROUNDS, STEP, SHRINK = 20_000, 0.5, 0.0005
 OTHERS = 3  # statements of other cases beside each change
@@ -45,8 +46,7 @@ def _told(case: Case) -> list[str]:
         at=turn.at,
         author=case.author,
     )
-    found = extract([message])
-    return [lesson.text for lesson in (*found.lessons, *found.tidings)]
+    return [one.text for one in statements_in(boxed_reader(), [message])]
 
 
 def _examples(

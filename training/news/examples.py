@@ -27,13 +27,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
-from evaluation.learning import effects, lasting
+from evaluation.learning import effects
 from evaluation.learning.cases import FOLDER, START, SetName
 from evaluation.learning.matching import matches_any
 from evaluation.learning.sequels import NEWS, PLAIN, SEQUELS
 from evaluation.learning.sequels import OPEN as SEQUELS_OPEN
 from standfast.lifecycle.merge.topic import said_by
-from standfast.text.claims.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
+from training.news import lasting
+from training.news.passages import PASSAGES_MAX, in_its_place, is_read, may_show, passages
 
 Task = Literal["changes", "lasts", "own"]
 LATER = timedelta(days=31)
@@ -97,8 +98,8 @@ class Message:
 
 
 def _read(found: Message) -> Iterator[Example]:
-    olds = effects.lessons_of(found.known, found.author, START, first=True)
-    return found.examples(olds, effects.lessons_of(found.said, found.author, START + LATER))
+    olds = effects.statements_of(found.known, found.author, START)
+    return found.examples(olds, effects.statements_of(found.said, found.author, START + LATER))
 
 
 def _of_blocks(file: Path, kind: str) -> Iterator[Message]:
@@ -144,7 +145,7 @@ def _of_numbered_lives() -> Iterator[Example]:
                 raise ValueError(f"{file.name}: {line!r} is no line of a life")
             said = found["said"]
             if number := found["number"]:
-                known[number] = effects.lessons_of(said, author, START, first=True)
+                known[number] = effects.statements_of(said, author, START)
                 continue
             gone = found["changes"].split(",")
             for number, olds in known.items():

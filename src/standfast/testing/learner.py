@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from standfast.models.prompts import LEARNED_TYPES
+from standfast.testing.reader import read_statements
 from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_json, summarises
 from standfast.text.tokens import estimate
 from standfast.types import Message, Role
-from standfast.understanding.reading.foreign import foreign_ranges
-from standfast.understanding.reading.reader import Reader, Reading
-from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.reader import Reader
+from standfast.understanding.reading.statements import Statement
 
 ROLES: Mapping[str, Role] = {"USER": "user", "ASSISTANT": "assistant", "TOOL": "tool"}
 
@@ -31,25 +31,14 @@ _LINE = re.compile(
 )
 
 
-def answer_for(shown: str, reader: Reader) -> dict[str, Any]:
+async def answer_for(shown: str, reader: Reader) -> dict[str, Any]:
     """The answer to a question for facts: what the reader finds in the messages it shows."""
     said = shown.rpartition("<messages>")[2].partition("</messages>")[0]
     messages = list(_messages(said))
-    found = asyncio.run(_found(messages, reader))
+    found = await read_statements(reader, messages)
     told = {id_ for one in found for id_ in one.messages}
     skipped = [f"{one.id}: nothing lasting" for one in messages if one.id not in told]
     return {"facts": [_fact(one) for one in found], "skip": "; ".join(skipped)}
-
-
-async def _found(messages: Sequence[Message], reader: Reader) -> list[Statement]:
-    people = [one for one in messages if one.role == "user"]
-    asked = [Reading(text=one.text, foreign=foreign_ranges(one.text)) for one in people]
-    clauses = await reader.read(asked)
-    return [
-        statement
-        for message, shown, some in zip(people, asked, clauses, strict=True)
-        for statement in statements_of(message, some, foreign=shown.foreign)
-    ]
 
 
 def learns_by_reading(reader: Reader) -> Callable[[ScriptedQuestion], ScriptedAnswer]:
@@ -61,7 +50,7 @@ def learns_by_reading(reader: Reader) -> Callable[[ScriptedQuestion], ScriptedAn
         asked_tokens = estimate(asked.system + asked.user + json.dumps(asked.schema))
         if "facts" not in wanted:
             return replace(summarises()(asked), usage=(asked_tokens, 60))
-        answer = says_json(answer_for(asked.user, reader))
+        answer = says_json(asyncio.run(answer_for(asked.user, reader)))
         return replace(answer, usage=(asked_tokens, estimate(answer.text or "")))
 
     return rule

@@ -1,13 +1,18 @@
-"""A scripted reader: it knows the clauses of the texts that it was given, and of no others."""
+"""A scripted reader, which knows the clauses of the texts that it was given and of no others; and
+what any reader finds in messages, without a memory."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
+from standfast.types import Message
 from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import Clause, Label
-from standfast.understanding.reading.reader import Reading
+from standfast.understanding.reading.foreign import foreign_ranges
+from standfast.understanding.reading.reader import Reader, Reading
+from standfast.understanding.reading.statements import Statement, statements_of
 
 
 @frozen(kw_only=False)
@@ -58,3 +63,33 @@ def _clause(one: ScriptedClause, reading: Reading, start: int) -> Clause:
         answers=one.answers,
         confidence=one.confidence,
     )
+
+
+async def read_statements(
+    reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
+) -> list[Statement]:
+    """What people say in messages; the last one of ``before`` stands before the first."""
+    lines = [before[-1] if before else None, *messages]
+    people = [(last, one) for last, one in zip(lines, messages, strict=False) if one.role == "user"]
+    asked = [
+        Reading(
+            text=one.text,
+            previous=last.text if last else "",
+            speaker=one.author,
+            foreign=foreign_ranges(one.text),
+        )
+        for last, one in people
+    ]
+    found = zip(people, asked, await reader.read(asked), strict=True)
+    return [
+        statement
+        for (last, one), shown, clauses in found
+        for statement in statements_of(one, clauses, last, shown.foreign)
+    ]
+
+
+def statements_in(
+    reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
+) -> list[Statement]:
+    """The same, where no loop runs."""
+    return asyncio.run(read_statements(reader, messages, before=before))

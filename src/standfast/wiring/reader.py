@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 
 from standfast.errors import install_command
@@ -19,3 +21,9 @@ def why_no_reader() -> str:
 
 def reader_for(settings: Settings) -> Reader:
     raise NotImplementedError(settings)
+
+
+@cache
+def boxed_reader() -> Reader:
+    """For whoever measures: one for all of the process, on one thread."""
+    return reader_for(replace(Settings(), model_threads=1))
