@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from standfast import Memory, Record
-from standfast.text.claims.lessons import SPEAKER, Claim, claim_from_data
+from standfast.text.claim import SPEAKER, Claim, claim_from_data
 from tests.requirements.conftest import MovableClock
 from tests.unit.test_extraction_labels import labelled
 

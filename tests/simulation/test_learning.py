@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from standfast import AsyncMemory
-from standfast.text.claims.lessons import claim_from_data
+from standfast.text.claim import claim_from_data
 from standfast.text.messages import turn_id
 from standfast.types import LIVE, Message, Record, SessionKey
 from tests.simulation.learning_world import KEYS, ROOT, ZOE, Killed, World

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from standfast import Memory
-from standfast.text.claims.clauses import expanded
+from standfast.lifecycle.merge.claims.clauses import expanded
 from standfast.text.dates import _numbers, time_spans
 from standfast.text.words import counted, meanings
 

@@ -1,14 +1,15 @@
-"""The rule that stands in for a model that learns: it reads a question as it is really put."""
+"""What stands in for a model that learns reads a question as it is really put."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
 from standfast.models.prompts import extract, extract_schema
 from standfast.models.providers.llm.answers import fit
-from standfast.testing.learner import answer_for, learns_by_rules
+from standfast.testing.learner import answer_for, learns_by_reading
+from standfast.testing.reader import ScriptedClause, ScriptedReader
 from standfast.testing.scripted import ScriptedQuestion
-from standfast.text.claims import gate
 from standfast.types import Message, Role
 from standfast.upkeep.learn.answers import messages_as_text, show
 
@@ -23,30 +24,40 @@ def said(number: int, text: str, role: Role = "user", author: str = "Ann") -> Me
 
 def question(*messages: Message) -> str:
     shown = show(messages, (), ())
-    gates = {message.id: gate(message) for message in messages}
-    return extract(known="", messages=messages_as_text(shown, gates)).user
+    teaching = frozenset(message.id for message in messages)
+    return extract(known="", messages=messages_as_text(shown, teaching)).user
+
+
+READER = ScriptedReader(
+    {
+        "Hello again.\nI moved to Hamburg last month.": [
+            ScriptedClause("I moved to Hamburg last month", category="home")
+        ],
+        "I don't like tea.": [ScriptedClause("I don't like tea", "PREF", category="food")],
+        "I like tea.": [ScriptedClause("I like tea", "PREF", category="food")],
+    }
+)
 
 
 def test_it_answers_with_what_the_messages_say() -> None:
-    answer = answer_for(
-        question(
-            said(1, "Hello!"),
-            said(2, "Hello again.\nI moved to Hamburg last month."),
-            said(3, "You live in Rome.", role="assistant", author=""),
-            said(4, "I don't like tea."),
-        )
+    asked = question(
+        said(1, "Hello!"),
+        said(2, "Hello again.\nI moved to Hamburg last month."),
+        said(3, "You live in Rome.", role="assistant", author=""),
+        said(4, "I don't like tea."),
     )
+    answer = asyncio.run(answer_for(asked, READER))
     assert fit(answer, extract_schema(episode=False)) == answer
     assert [fact["from"] for fact in answer["facts"]] == ["t2", "t4"]
     home, taste = answer["facts"]
-    assert (home["claim"], home["when"]) == ("ann / home / hamburg", "2026-10-01")
-    assert (taste["claim"], taste["type"]) == ("ann / likes / not tea", "preference")
+    assert (home["text"], home["when"]) == ("Ann moved to Hamburg in October 2026.", "2026-10-01")
+    assert (taste["text"], taste["type"]) == ("Ann doesn't like tea.", "preference")
     assert answer["skip"] == "t1: nothing lasting; t3: nothing lasting"
 
 
 def test_it_counts_what_was_asked_and_answers_every_kind_of_question() -> None:
     short, long = (
-        learns_by_rules()(
+        learns_by_reading(READER)(
             ScriptedQuestion(
                 dialect="openai",
                 path="/v1",
@@ -65,4 +76,4 @@ def test_it_counts_what_was_asked_and_answers_every_kind_of_question() -> None:
     other = ScriptedQuestion(
         dialect="openai", path="", headers={}, body={}, user="a b c", schema=summary
     )
-    assert learns_by_rules()(other).text == '{"summary": "a b c"}'
+    assert learns_by_reading(READER)(other).text == '{"summary": "a b c"}'

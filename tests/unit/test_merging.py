@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from standfast.lifecycle.merge import Known, Verdict, claim_of, copies, judge, settle, with_claim
 from standfast.lifecycle.merge.judgement import Named, conflict
-from standfast.text.claims.lessons import Claim, claim_as_data
+from standfast.text.claim import Claim, claim_as_data
 from standfast.text.compare import text_hash
 from standfast.types import Durability, Record
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from standfast.text.claims.values import leaves_alone, sets_anew
+from standfast.lifecycle.merge.claims.values import leaves_alone, sets_anew
 
 # known, the thing, another value of it
 THINGS = [

@@ -51,7 +51,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from standfast.text import words
 words.FOLDER = Path(sys.argv[1])
-from standfast.text.claims import claim_in
+from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.text.compare import each_difference
 from standfast.text.dates import time_spans
 from standfast.text.redact import redact
@@ -163,7 +163,7 @@ def test_every_name_of_a_key_or_token_holds_an_anchor() -> None:
 
 def test_nothing_is_read_before_the_first_question() -> None:
     code = (
-        "import standfast.memory, standfast.text.claims\n"
+        "import standfast.memory, standfast.upkeep.learn\n"
         "from standfast.text import words\n"
         "print(words._texts.cache_info().misses, words._group.cache_info().misses)"
     )

@@ -11,7 +11,7 @@ kept as it was said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from standfast.text.expressions import later
@@ -112,51 +112,62 @@ def _framed(
     words_said: Sequence[SaidWord],
     clauses: Clauses,
 ) -> Origin:
-    """A quotation with who said it, the dates that it means, and the question that it answers."""
+    """A quotation with who said it, the question that it answers, help in brackets, and the dates
+    that it means."""
     message = messages[number]
     if framed["who"] != speaker_of(message):
         return Origin(fault="it names another speaker")
-    said, helps = framed["said"], ()
-    found = next(places(said, message.text), None)
-    if found is None and _HELP.search(said):
-        said, helps = _HELP.sub(" ", said), tuple(_HELP.findall(said))
+    parts = _HELP.split(framed["said"])
+    if next(places(framed["said"], message.text), None) is not None:
+        parts = [framed["said"]]  # the brackets are the speaker's own
     fault = MISQUOTED
-    for place in places(said, message.text):
+    for place in places(" ".join(parts[::2]), message.text):
         fault = left_out(words_said, place)
         if not fault:
             break
-    notes = [] if fault else _notes(framed, helps, messages, number, asked, clauses)
-    if fault or notes is None:
-        return Origin(fault=fault or "its note says what nobody said")
-    head = len(tokens(framed.string[: framed.start("said")]))
-    quoted = Run("", len(place), number, place[0], place[-1])
-    return Origin(runs=(Run("frame", head), quoted, *notes))
+    if fault:
+        return Origin(fault=fault)
+    runs = [
+        *_head(framed, messages, asked),
+        *_quotation(parts, place, messages, number, asked),
+        *_notes(framed, messages, number, clauses),
+    ]
+    whole = [one for one in runs if one is not None]
+    lacks = len(whole) < len(runs)
+    return Origin(fault="its note says what nobody said") if lacks else Origin(runs=tuple(whole))
+
+
+def _head(framed: re.Match[str], messages: Sequence[Message], asked: int) -> Iterator[Run | None]:
+    """What stands before the quotation. None where nobody said it."""
+    start, text = 0, framed.string
+    if framed["asked"]:
+        yield Run("frame", len(tokens(text[: framed.start("asked")])))
+        yield _found(framed["asked"], messages, range(asked), "question")
+        start = framed.end("asked")
+    if count := len(tokens(text[start : framed.start("said")])):
+        yield Run("frame", count)
+
+
+def _quotation(
+    parts: Sequence[str], place: range, messages: Sequence[Message], number: int, asked: int
+) -> Iterator[Run | None]:
+    """The words that were said, and between them the help."""
+    first = place[0]
+    for at, part in enumerate(parts):
+        if at % 2:
+            yield _found(part, messages, [number, *range(asked)], "pronoun")
+        elif count := len(tokens(part)):
+            yield Run("", count, number, first, first + count - 1)
+            first += count
 
 
 def _notes(
-    framed: re.Match[str],
-    helps: Sequence[str],
-    messages: Sequence[Message],
-    number: int,
-    asked: int,
-    clauses: Clauses,
-) -> list[Run] | None:
-    """None if what they say was not said."""
-    runs: list[Run] = []
-    if framed["dates"]:
-        for note in _DATE_NOTE.finditer(framed["dates"].strip(" ()")):
-            date = next(filter(_says(note), dates_in(messages[number], clauses)), None)
-            if date is None:
-                return None
-            runs.append(Run("date", len(tokens(note[0])), number, date.first, date.last))
-    beside = [(framed["asked"], [*range(asked)], "question")] if framed["asked"] else []
-    beside += [(one, [number, *range(asked)], "pronoun") for one in helps]
-    for words, where, edit in beside:
-        found = _found(words, messages, where, edit)
-        if found is None:
-            return None
-        runs.append(found)
-    return runs
+    framed: re.Match[str], messages: Sequence[Message], number: int, clauses: Clauses
+) -> Iterator[Run | None]:
+    for note in _DATE_NOTE.finditer((framed["dates"] or "").strip(" ()")):
+        date = next(filter(_says(note), dates_in(messages[number], clauses)), None)
+        count = len(tokens(note[0]))
+        yield date and Run("date", count, number, date.first, date.last)
 
 
 def _says(note: re.Match[str]) -> Callable[[TimeSpan], bool]:
