@@ -15,10 +15,10 @@ pytest.importorskip("onnxruntime", reason="the local model needs the extra `loca
 
 from standfast import AsyncMemory
 from standfast.errors import Unavailable
-from standfast.lifecycle.bounds import LASTING, LEAST, LIKELY, PASSING
+from standfast.lifecycle.bounds import LASTING, LIKELY, PASSING
 from standfast.lifecycle.merge import Known, judge
-from standfast.models.providers.minilm import box
-from standfast.models.providers.minilm.news import BEGIN, BREAK, BoxedReader, joined
+from standfast.models.local import box
+from standfast.models.local.news import BEGIN, BREAK, BoxedReader, joined
 from standfast.ports import Reader
 from standfast.types import Record
 from tests.architecture.source import PROJECT
@@ -134,12 +134,6 @@ def told(readers: Sequence[Reader], *said: str) -> tuple[dict[str, str], Sequenc
 def believed(reader: Sure, *said: str) -> dict[str, str]:
     """The first message is one that lasts."""
     return told([Sure(LASTING + 0.1), reader], *said)[0]
-
-
-def test_X22_nothing_is_replaced_where_who_reads_both_denies_it() -> None:
-    said = "I drive a Volvo.", "Our neighbour swapped her old Volvo for a bike."
-    assert believed(Sure(LEAST - 0.1), *said)["Ann drives a Volvo."] == "active"
-    assert believed(Sure(LIKELY + 0.1), *said)["Ann drives a Volvo."] != "active"
 
 
 def test_X22_what_passes_is_kept_only_where_it_changes_something() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standfast import AsyncMemory
-from standfast.models.providers.minilm import box
+from standfast.models.local import box
 from standfast.text.claims.passages import in_its_place, passages
 from standfast.text.claims.voice import OwnWords, own_words
 from standfast.upkeep.learn.voices import own_part

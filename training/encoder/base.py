@@ -24,7 +24,18 @@ import numpy as np
 from training.encoder import pieces
 from training.encoder.parallel import LANGUAGES, descriptions
 from training.encoder.published import (
-    HEADS, INNER, LAYERS, SHA256, WIDTH, WORDS, Floats, Published, kept, read, tokenizer_json, unpacked,
+    HEADS,
+    INNER,
+    LAYERS,
+    SHA256,
+    WIDTH,
+    WORDS,
+    Floats,
+    Published,
+    kept,
+    read,
+    tokenizer_json,
+    unpacked,
 )  # fmt: skip
 
 COUNT = 90_000
@@ -74,12 +85,13 @@ def chosen(base: Published, table: str, words: Path, texts: Path) -> np.ndarray[
 
 def _words(folder: Path, language: str) -> Iterator[tuple[str, float]]:
     """Words with their frequency; in the list, the n-th group has 10 to the power of -n/100."""
-    import msgpack
+    import msgpack  # type: ignore[import-not-found,unused-ignore]
 
     paths = (folder / f"{size}_{language}.msgpack.gz" for size in ("large", "small"))
     path = next(path for path in paths if path.exists())
     count = 0
-    for level, group in enumerate(msgpack.load(gzip.open(path), raw=False)[1:]):
+    levels = msgpack.unpackb(gzip.decompress(path.read_bytes()), raw=False)[1:]
+    for level, group in enumerate(levels):
         for word in group:
             if (count := count + 1) > WORDS_MAX:
                 return
@@ -96,9 +108,7 @@ def _word_shares(
     texts, weights = [word for word, _ in words], [share for _, share in words]
     if language in WITHOUT_SPACES:
         drawn = rng.choices(texts, weights, k=DRAWN)
-        lines = [
-            "".join(drawn[at : at + DRAWN_TOGETHER]) for at in range(0, DRAWN, DRAWN_TOGETHER)
-        ]
+        lines = ["".join(drawn[at : at + DRAWN_TOGETHER]) for at in range(0, DRAWN, DRAWN_TOGETHER)]
         rare = pieces.shares(split, size, ["。" + word for word in texts])
         return 0.8 * pieces.shares(split, size, lines) + 0.2 * rare
     capital = pieces.shares(split, size, [word[:1].upper() + word[1:] for word in texts], weights)
@@ -133,7 +143,9 @@ def _shaped(value: Any, name: str) -> Floats:
 
 
 def charsmap(path: Path) -> str:
-    from sentencepiece import sentencepiece_model_pb2
+    from sentencepiece import (  # type: ignore[import-not-found,unused-ignore]
+        sentencepiece_model_pb2,
+    )
 
     model = sentencepiece_model_pb2.ModelProto()
     model.ParseFromString(path.read_bytes())

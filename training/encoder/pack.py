@@ -95,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with gzip.open(out / "stores.json.gz", "wt", encoding="utf-8") as file:
         json.dump(found, file)
-    np.savez_compressed(out / "texts.npz", **tokens(library.texts, base))
+    found_tokens = tokens(library.texts, base)
+    np.savez_compressed(out / "texts.npz", **found_tokens)  # type: ignore[arg-type,unused-ignore]
     print(f"{len(found):,} stores, {len(library.texts):,} texts")
     return 0
 

@@ -27,7 +27,6 @@ from training.encoder import base
 from training.encoder.network import TABLE, Layers, sentence
 from training.encoder.published import Floats
 from training.examples import Example, Numbers, Visit, visits
-from training.losses import FAR
 
 RATE = 4e-5
 SHARPNESS = 50.0  # of cosines: the base's lie close together
@@ -46,6 +45,10 @@ SHARES: Mapping[str, float] = {
     "tatoeba": 0.5, "across": 0.5, "parallel": 0.5, "qmsum": 2, "lives": 0.7, "wishes": 0.7,
     "open": 1, "asked": 3, "answers": 3,
 }  # fmt: skip
+
+FAR = -1e4
+
+FAR = -1e4
 
 BEGAN = time.monotonic()
 
@@ -157,12 +160,11 @@ def train(learned: Learned, seed: int, epochs: float, steps_max: int | None) -> 
     torch.manual_seed(seed)
     rng = random.Random(seed)
     device = learned.texts.device
-    model = Layers(learned.weights).to(device)
+    model = Layers(learned.weights)
+    model.to(device)
     batches = list(_batches(learned.examples, epochs, rng))[:steps_max]
     chosen = list(model.parameters())
-    optimiser = torch.optim.AdamW(
-        chosen, lr=RATE, weight_decay=0.01, fused=device == "cuda"
-    )
+    optimiser = torch.optim.AdamW(chosen, lr=RATE, weight_decay=0.01, fused=device == "cuda")
     warm = 0.06 * len(batches) + 1
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / warm) * max(0.0, 1 - step / len(batches))

@@ -18,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 
 from standfast.errors import Incompatible, Unavailable
-from standfast.models.providers.minilm import box
-from standfast.models.providers.minilm.runtime import (
+from standfast.models.local import box
+from standfast.models.local.files import ModelFiles
+from standfast.models.local.runtime import (
     LoadedNetwork,
     batches,
     readable,
     shared_network,
 )
-from standfast.models.providers.minilm.weights import ModelFiles
 
 TASKS: Final = ("changes", "lasts", "own")
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
@@ -115,7 +115,7 @@ class BoxedReader:
         return self._network
 
     def _files(self) -> ModelFiles:
-        return box.load_files(self._folder, box.NEWS)
+        return box.load_news(self._folder)
 
 
 def _tokens(read: Sequence[Sequence[int]]) -> Tokens:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from standfast.errors import Incompatible, Unavailable
-from standfast.models.providers.minilm.weights import INSTALL, ModelFiles
+from standfast.models.local.files import INSTALL, ModelFiles
 
 # Far beyond 256 tokens of any real text: spares the tokenizer a megabyte to throw it away.
 CHARACTERS_MAX = 32_768
@@ -30,7 +30,9 @@ def libraries() -> Libraries:
         import onnxruntime
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise Unavailable(f"minilm needs the package {error.name}: {INSTALL}") from error
+        raise Unavailable(
+            f"a model in this process needs the package {error.name}: {INSTALL}"
+        ) from error
     return onnxruntime, Tokenizer
 
 
@@ -77,7 +79,7 @@ class LoadedNetwork:
 
     width: int  # how many numbers it gives for each text
 
-    def __init__(self, files: ModelFiles, threads: int) -> None:
+    def __init__(self, files: Any, threads: int) -> None:
         onnxruntime, reader = libraries()
         self.session = session(onnxruntime, files.onnx, threads, self.width)
         self.tokenizer = reader.from_str(files.tokenizer.decode())

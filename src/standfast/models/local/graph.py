@@ -8,7 +8,7 @@ would write; a test compares them.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,18 +55,28 @@ class Graph:
         return name
 
     def file(
-        self, name: str, inputs: Sequence[str], output: str, width: int, version: int
+        self,
+        name: str,
+        inputs: Sequence[str],
+        output: str,
+        shape: Sequence[str | int],
+        version: int,
+        *,
+        wide: Mapping[str, int] | None = None,
     ) -> bytes:
-        """The whole file: ``inputs`` are tables of token ids, one text a row; ``output`` has
-        ``width`` numbers for each text."""
+        """The whole file: ``inputs`` are tables of numbers, one text a row; those of ``wide`` have
+        so many decimal numbers for each token."""
         tokens = [_value(one, INT64, ["texts", "tokens"]) for one in inputs]
+        tokens += [
+            _value(one, FLOAT, ["texts", "tokens", size]) for one, size in (wide or {}).items()
+        ]
         graph = b"".join(
             [
                 *(_message(1, node) for node in self._nodes),
                 _text(2, name),
                 *(_message(5, constant) for constant in self._constants.values()),
                 *(_message(11, one) for one in tokens),
-                _message(12, _value(output, FLOAT, ["texts", width])),
+                _message(12, _value(output, FLOAT, shape)),
             ]
         )
         opsets = [_text(1, "") + _number(2, OPSET), _text(1, CONTRIB) + _number(2, 1)]
