@@ -1,0 +1,1 @@
+"""What messages mean: read by networks that were trained on labelled data."""
