@@ -35,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--only", choices=SETS, action="append", help="this set; may be repeated")
     add("--limit", type=_positive, help="the first N questions of each set")
     add("--k", type=_positive, help="memories to ask for (default: what the set says)")
-    add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
+    add("--embedder", default="recall-2", help="recall-2 (default), minilm, hashing or none")
     add("--profile", default="default", help="the profile to measure")
     add("--store", type=_engine, metavar="ADDRESS",
         help="keep each case on this engine, and not in a file: mem://, or a PostgreSQL or "

@@ -91,7 +91,7 @@ def attempt(seed: int, _folder: Path) -> Trial:
     mutated = not is_unchanged(first)
     figures: Counter[str] = Counter()
     boxed = seed >= 0 and seed % WITH_MODEL_EVERY == 0
-    embedder = "recall-1" if boxed else "hashing"
+    embedder = "recall-2" if boxed else "hashing"
     with Memory.open("dict:", embedder=embedder, background=False) as memory:
         for number in range(SESSIONS_PER_TRIAL):
             if not mutated and first + number >= len(every):

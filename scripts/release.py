@@ -61,10 +61,10 @@ import standfast
 from standfast import Memory
 for module in sys.argv[1:]:
     importlib.import_module(module)
-from standfast.models.providers.minilm import box
+from standfast.models.local import box
 assert box.status().ready, box.status().detail
 with tempfile.TemporaryDirectory() as folder:
-    with Memory.open(str(pathlib.Path(folder) / "memory.db"), embedder="recall-1") as memory:
+    with Memory.open(str(pathlib.Path(folder) / "memory.db"), embedder="recall-2") as memory:
         memory.remember("On Sundays I go climbing", scope="user:ann")
         hits = memory.recall("What does she do at the weekend?", scope="user:ann").hits
         assert hits, "nothing was found by meaning"

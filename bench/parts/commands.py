@@ -16,7 +16,7 @@ from bench.report import Result, Table, at_most, ms, number, times
 from bench.running import Bench
 from bench.timing import Times
 from standfast import Memory
-from standfast.models.providers.minilm.box import runs_here
+from standfast.models.local.box import runs_here
 
 CPU_MAX = 0.35  # seconds, with 20,000 messages in the file
 SHARE = 5  # of the records of ``hybrid``: 20,000 messages
@@ -49,7 +49,7 @@ async def run(bench: Bench) -> Result:
     with bench.desk() as desk:
         environment = _environment(desk)
         hashing = Asked(desk / "hashing.db", "hashing", bench.sizes.hybrid // SHARE)
-        model = Asked(desk / "model.db", "recall-1", bench.sizes.hybrid // MODEL_SHARE)
+        model = Asked(desk / "model.db", "recall-2", bench.sizes.hybrid // MODEL_SHARE)
         stores = [hashing, model] if runs_here() else [hashing]
         commands = {NOTHING: ["-c", "pass"], NUMPY: ["-c", "import asyncio, numpy"]}
         for one in stores:

@@ -39,7 +39,7 @@ class Judged:
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m evaluation.forms", description=__doc__)
     add = parser.add_argument
-    add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
+    add("--embedder", default="recall-2", help="recall-2 (default), minilm, hashing or none")
     add("--profile", default="default", help="the profile to measure")
     add("--failed", action="store_true", help="also show what was missed, tuning half only")
     return parser

@@ -63,7 +63,7 @@ class Judged:
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m evaluation.precision", description=__doc__)
     add = parser.add_argument
-    add("--embedder", default="recall-1", help="recall-1 (default), minilm, hashing or none")
+    add("--embedder", default="recall-2", help="recall-2 (default), minilm, hashing or none")
     add("--profile", default="default", help="the profile to measure")
     add("--threshold", type=float, help="the least score, instead of the profile's")
     add("--failed", action="store_true", help="also show what went wrong, tuning half only")

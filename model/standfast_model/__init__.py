@@ -1,1 +1,1 @@
-"""The files of recall-1; README.md says what it is. There is no code here."""
+"""The files of recall-2 and its base; README.md says what it is. There is no code here."""

@@ -120,7 +120,7 @@ class Profile:
     # What a standard deviation of similarity counts where the best by words counts 1; by
     # embedder, "" = any other.
     similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.02, "recall-1": 0.25, "": 0.2}
+        default_factory=lambda: {"hashing": 0.02, "recall-2": 0.25, "": 0.2}
     )
     # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
     assistant_discount: float = 0.3
@@ -131,7 +131,7 @@ class Profile:
     standing_boost: float = 0.5
     # Below this cosine, and without a word in common, a record is noise, not a hit.
     similarity_floor: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.2, "recall-1": 0.0, "": 0.1}
+        default_factory=lambda: {"hashing": 0.2, "recall-2": 0.0, "": 0.1}
     )
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
@@ -141,7 +141,7 @@ class Profile:
     # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
     # similarities that nobody has looked at say little.
     cuts: Mapping[str, Cuts] = field(
-        default_factory=lambda: {"recall-1": LOCAL_CUTS, "minilm": LOCAL_CUTS}
+        default_factory=lambda: {"recall-2": LOCAL_CUTS, "minilm": LOCAL_CUTS}
     )
     decay: Mapping[Durability, Decay] = field(
         default_factory=lambda: {

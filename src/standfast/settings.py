@@ -28,7 +28,7 @@ class Settings:
     journal_days: int = 0  # how long the journal is kept; 0: for ever
     model_folder: str = ""  # where the files of a local model lie, for machines without network
     model_threads: int = 2
-    local_model: str = "recall-1"  # what a new store begins with: recall-1, minilm or hashing
+    local_model: str = "recall-2"  # what a new store begins with: recall-2, minilm or hashing
     host: str = "127.0.0.1"
     port: int = 4777
     hosts: str = ""  # names the server answers to beside the loopback

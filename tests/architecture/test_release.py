@@ -17,7 +17,7 @@ from flit_core.wheel import make_wheel_in
 
 import standfast
 from scripts import release
-from standfast.models.providers.minilm import box
+from standfast.models.local import box
 from tests.architecture.source import PROJECT
 
 EPOCH = 1_763_000_000

@@ -100,9 +100,9 @@ WORK = {
         whole=lambda folder: _counts(folder / "target.db") == _counts(folder / "source.db"),
     ),
     "reembed": LongWork(
-        command=["reembed", "--embedder", "recall-1", "--store", "source.db"],
+        command=["reembed", "--embedder", "recall-2", "--store", "source.db"],
         left=lambda folder: _space(folder).startswith("hashing"),
-        whole=lambda folder: _space(folder).startswith("recall-1"),
+        whole=lambda folder: _space(folder).startswith("recall-2"),
     ),
     "maintain": LongWork(
         command=["maintain", "--store", "source.db"],

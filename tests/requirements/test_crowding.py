@@ -62,7 +62,7 @@ def test_X9_one_page_does_not_end_an_answer_before_a_person_is_heard(
 ) -> None:
     # With the model in the box an answer ends where the scores fall off, and nothing scores higher
     # than the question itself.
-    memory = open_memory(embedder="recall-1")
+    memory = open_memory(embedder="recall-2")
     fact, asked = "My daughter turned six last week", "how old is my daughter"
     stored(memory, fact, scope=ANN)
     assert texts(memory, asked, scope=ANN) == [fact]

@@ -528,7 +528,7 @@ def test_C4_a_service_without_its_key_today_does_not_leave_the_store_to_another(
 def test_C4_a_store_begun_without_a_model_hears_that_one_is_there(
     open_memory: OpenMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("STANDFAST_LOCAL_MODEL", "recall-1")
+    monkeypatch.setenv("STANDFAST_LOCAL_MODEL", "recall-2")
     monkeypatch.delenv("STANDFAST_EMBEDDER", raising=False)
     file = str(tmp_path / "begun.db")
     first = open_memory(file, embedder="hashing")
@@ -537,5 +537,5 @@ def test_C4_a_store_begun_without_a_model_hears_that_one_is_there(
     first.close()
     later = open_memory(file, embedder=None)
     assert any(
-        "--embedder recall-1 reembed" in n for n in later.recall("tea", scope="user:ann").notes
+        "--embedder recall-2 reembed" in n for n in later.recall("tea", scope="user:ann").notes
     )

@@ -18,13 +18,13 @@ from typing import Any
 
 import apsw
 import pytest
+from standfast.text.claims.reader import TurnReading
 
 from standfast import AsyncMemory, Memory
 from standfast.engine import Engine
 from standfast.errors import Unavailable
 from standfast.stores.dict import DictStore
 from standfast.testing.scripted import ScriptedServer
-from standfast.text.claims.reader import TurnReading
 from standfast.types import Answer, Batch, Message, Packet, SessionKey
 from standfast.upkeep.learn import on_demand
 from standfast.upkeep.learn import round as learning

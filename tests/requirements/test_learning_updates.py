@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.unit.test_extraction_labels import labelled
 
 from standfast import Memory, Record
 from standfast.text.claim import SPEAKER, Claim, claim_from_data
 from tests.requirements.conftest import MovableClock
-from tests.unit.test_extraction_labels import labelled
 
 SCOPE = "user:somebody"
 EVERY_STATUS = ["active", "superseded", "archived", "disputed", "quarantined"]

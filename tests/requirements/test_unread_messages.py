@@ -8,13 +8,13 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from standfast.text.claims.reader import TurnReading
 
 from standfast import AsyncMemory, Memory
 from standfast.errors import Invalid
 from standfast.memory.health import Health, unread_in
 from standfast.testing.scripted import ScriptedServer
 from standfast.text import trust
-from standfast.text.claims.reader import TurnReading
 from standfast.upkeep import fold
 from standfast.upkeep.learn import lanes, voices, writer
 from standfast.upkeep.learn import round as learning

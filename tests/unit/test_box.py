@@ -19,8 +19,8 @@ from flit_core.wheel import make_wheel_in
 from standfast import AsyncMemory
 from standfast.errors import Incompatible, Invalid
 from standfast.interfaces.http.first_start import Keeping
-from standfast.models.providers.minilm import box
-from standfast.models.providers.minilm.model import BoxedEmbedder
+from standfast.models.local import box
+from standfast.models.local.recall import BoxedEmbedder
 from tests.architecture.source import PROJECT
 
 
@@ -75,7 +75,7 @@ def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:
     with (tmp_path / box.GRAPH).open("r+b") as file:
         file.seek(5_000_000)
         file.write(b"\0\0\0\0")
-    with pytest.raises(Incompatible, match=r"recall-1\.onnx is damaged or changed"):
+    with pytest.raises(Incompatible, match=r"recall-2\.onnx is damaged or changed"):
         box.load_files(tmp_path)
 
 
@@ -91,7 +91,7 @@ def space_of(store: str, **options: Any) -> str:
 
 def test_a_new_store_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STANDFAST_LOCAL_MODEL")
-    assert space_of("dict:") == "recall-1/384"
+    assert space_of("dict:") == "recall-2/384"
     assert space_of("dict:", embedder="hashing") == "hashing/384"
     assert space_of("dict:", profile="otto") == "hashing/768", "otto's document says so"
 
@@ -104,7 +104,7 @@ def test_without_it_stores_begin_as_before(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_unknown_local_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STANDFAST_LOCAL_MODEL", "psychic")
-    with pytest.raises(Invalid, match="use recall-1, minilm or hashing"):
+    with pytest.raises(Invalid, match="use recall-2, minilm or hashing"):
         space_of("dict:")
 
 
@@ -119,20 +119,20 @@ def test_an_older_store_keeps_its_space_and_is_offered_the_better_one(
         async with await AsyncMemory.open(file, background=False) as memory:
             assert memory.engine.embedder is not None
             assert memory.engine.embedder.space == "hashing/384"
-            assert memory.engine.better == "recall-1"
+            assert memory.engine.better == "recall-2"
 
     async def moved() -> None:
-        async with await AsyncMemory.open(file, embedder="recall-1", background=False) as memory:
+        async with await AsyncMemory.open(file, embedder="recall-2", background=False) as memory:
             receipt = await memory.reembed()
-            assert receipt.notes == ("moved from hashing/384 to recall-1/384",)
+            assert receipt.notes == ("moved from hashing/384 to recall-2/384",)
         async with await AsyncMemory.open(file, background=False) as memory:
             assert memory.engine.better == ""
             answer = await memory.recall("When do we drink something hot?")
             assert [hit.record.text for hit in answer.hits] == ["tea is at four"]
 
     asyncio.run(offered())
-    said = Keeping(Path(file), "hashing/384", f"--store {file}", better="recall-1").told()
+    said = Keeping(Path(file), "hashing/384", f"--store {file}", better="recall-2").told()
     assert "by meaning" not in said, "hashing knows words and parts of words"
-    offer = f"--store {file} --embedder recall-1 reembed"
+    offer = f"--store {file} --embedder recall-2 reembed"
     assert offer in said
     asyncio.run(moved())

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from standfast import AsyncMemory, Memory, Unavailable
-from standfast.models.providers.minilm import box, runtime
-from standfast.models.providers.minilm.model import BoxedEmbedder
+from standfast.models.local import box, runtime
+from standfast.models.local.recall import BoxedEmbedder
 
 ANN = "user:ann"
 SECONDS = 20.0  # in which a child has answered; one that hangs never does
@@ -129,7 +129,7 @@ def resident():
 sizes = []
 for number in range(int(sys.argv[2])):
     store = Path(sys.argv[1], f"{number}.db")
-    with Memory.open(store, embedder="recall-1", background=False) as memory:
+    with Memory.open(store, embedder="recall-2", background=False) as memory:
         memory.observe("s", "I moved to Berlin in May.", scope="user:ann")
         memory.maintain()
         memory.recall("where does Ann live?", scope="user:ann")

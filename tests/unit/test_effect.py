@@ -13,7 +13,7 @@ from standfast.lifecycle.merge import Known, by_meaning, judge, settle
 from standfast.lifecycle.merge.phrases import phrases
 from standfast.lifecycle.merge.topic import told, topic_of
 from standfast.lifecycle.merge.traits import traits
-from standfast.models.providers.minilm import box
+from standfast.models.local import box
 from standfast.types import Record
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
@@ -123,8 +123,8 @@ def test_X22_what_is_in_another_language_is_neither_doubted_nor_denied() -> None
     assert found.of(0.0, new, old, 0.5) is None
 
 
-def test_the_weights_are_those_of_the_model_in_the_box() -> None:
-    assert f"{box.NAME}/384" == SPACE
+def test_the_weights_belong_to_the_model_that_was_in_the_box() -> None:
+    assert box.BEFORE == (SPACE,)
     found = effect_in(SPACE)
     assert len(found.weights) == 384
     assert not effect_in("hashing/384").weights
@@ -153,11 +153,6 @@ def believed(embedder: str, known: str, said: str) -> dict[str, str]:
             "I take the 7:15 train to work.",
             "The new shift starts at noon so I finally sleep in till nine.",
             "The 7:15 was packed again.",
-        ),
-        (
-            "I play in a hockey club, the Redditch Rovers.",
-            "I'm a Bromsgrove player as of this week, feels odd in their colours.",
-            "We lost against Bromsgrove again.",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_X16_another_form_of_a_word_finds_it(language: str) -> None:
     assert len(pairs(language)) == 20
 
     async def found() -> list[str]:
-        async with await AsyncMemory.open("dict:", embedder="recall-1", background=False) as memory:
+        async with await AsyncMemory.open("dict:", embedder="recall-2", background=False) as memory:
             for written, _ in pairs(language):
                 await memory.remember(f"7 {written} 7", scope="user:ann")
             missed = []

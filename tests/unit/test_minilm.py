@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from standfast.errors import Invalid, Unavailable, install_command
-from standfast.models.providers.minilm import model, runtime, weights
+from standfast.models.local import runtime, sentences
+from standfast.models.local.runtime import batches
+from standfast.models.providers.minilm import weights
 from standfast.models.providers.minilm.model import MiniLmEmbedder
-from standfast.models.providers.minilm.runtime import batches
 from tests.unit.minilm_reference import Reference
 
 Matrix = NDArray[np.float32]
@@ -79,7 +80,7 @@ def test_a_missing_package_says_what_to_install(
         embedded(MiniLmEmbedder(tmp_path), ["tea"])
 
 
-@given(st.lists(st.integers(0, model.TOKENS_MAX)))
+@given(st.lists(st.integers(0, 256)))
 def test_every_text_is_in_one_batch_with_its_like(lengths: list[int]) -> None:
     found = list(batches(lengths))
     places = [place for batch in found for place in batch]
@@ -174,7 +175,7 @@ def test_a_query_is_remembered_and_the_oldest_forgotten(
     seen: list[str] = []
     tokens = network.tokens
     monkeypatch.setattr(network, "tokens", lambda texts: seen.extend(texts) or tokens(texts))
-    for text in ["tea", *map(str, range(model.QUERIES_KEPT)), "tea"]:
+    for text in ["tea", *map(str, range(sentences.QUERIES_KEPT)), "tea"]:
         embedded(embedder, [text])
     assert seen.count("tea") == 1, "kept at first, pushed out by 256 others, embedded again"
 

@@ -17,8 +17,8 @@ from standfast import AsyncMemory
 from standfast.errors import Unavailable
 from standfast.lifecycle.bounds import LEAST, LIKELY
 from standfast.lifecycle.merge import Known, judge
-from standfast.models.providers.minilm import box
-from standfast.models.providers.minilm.news import BEGIN, BREAK, BoxedReader, joined
+from standfast.models.local import box
+from standfast.models.local.news import BEGIN, BREAK, BoxedReader, joined
 from standfast.ports import ChangeReader
 from standfast.types import Record
 from tests.architecture.source import PROJECT

@@ -82,7 +82,7 @@ def test_a_case_is_passed_by_exactly_what_answers() -> None:
     assert "returned something for nothing: 0 of 0" in report([exact, more, less])
 
 
-def ask(query: str, *texts: str, embedder: str = "recall-1", **options: Any) -> Any:
+def ask(query: str, *texts: str, embedder: str = "recall-2", **options: Any) -> Any:
     pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
     profile = options.pop("profile", None)
 
@@ -149,7 +149,7 @@ def test_profiles_whose_document_fixes_the_ranking_have_no_cut() -> None:
 
 def test_X21_most_of_the_questions_of_our_own_are_answered_exactly() -> None:
     pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
-    judged = asyncio.run(judge("recall-1", "default"))
+    judged = asyncio.run(judge("recall-2", "default"))
     passed = sum(one.passed for one in judged) / len(judged)
     assert passed >= 0.8, report(judged)
 

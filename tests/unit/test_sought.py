@@ -71,7 +71,7 @@ def test_X21_what_may_answer_is_never_left_out(question: str, statement: str) ->
 
 async def _recalled(statements: list[str], question: str) -> list[str]:
     pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
-    async with await AsyncMemory.open("dict:", embedder="recall-1", background=False) as memory:
+    async with await AsyncMemory.open("dict:", embedder="recall-2", background=False) as memory:
         for text in statements:
             await memory.remember(text, scope="user:known")
         answer = await memory.recall(question, scope="user:known")
@@ -88,7 +88,7 @@ def test_X21_another_side_of_the_same_thing_is_no_answer() -> None:
 def test_X21_what_happened_has_a_time_without_saying_so() -> None:
     async def found() -> int:
         pytest.importorskip("onnxruntime", reason="the local model needs the extra `local`")
-        async with await AsyncMemory.open("dict:", embedder="recall-1", background=False) as memory:
+        async with await AsyncMemory.open("dict:", embedder="recall-2", background=False) as memory:
             await memory.remember("Ann went to the dentist.", scope="user:known", type="episode")
             answer = await memory.recall("When did Ann see her dentist?", scope="user:known")
             return len(answer.hits)

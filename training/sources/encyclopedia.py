@@ -82,17 +82,17 @@ def xquad(mirror: Mirror, rng: random.Random) -> Iterator[Store]:
     """The same questions in many languages; each store is of one."""
     for language in LANGUAGES:
         found = mirror.json(XQUAD, f"xquad.{language}.json")["data"]
-        yield from joined(f"xquad-{language}", _paragraphs(found, rng), TURNS)
+        yield from joined(f"xquad-{language}", paragraphs(found, rng), TURNS)
 
 
 def cmrc(mirror: Mirror, rng: random.Random) -> Iterator[Store]:
     """Chinese."""
     for part in ("dev", "trial"):
         found = mirror.json(CMRC, f"squad-style-data/cmrc2018_{part}.json")["data"]
-        yield from joined("cmrc", _paragraphs(found, rng), TURNS)
+        yield from joined("cmrc", paragraphs(found, rng), TURNS)
 
 
-def _paragraphs(articles: list[Any], rng: random.Random) -> Iterator[Session]:
+def paragraphs(articles: list[Any], rng: random.Random) -> Iterator[Session]:
     for article in articles:
         for paragraph in article["paragraphs"]:
             parts = sentences(paragraph["context"])

@@ -99,7 +99,7 @@ class AsyncMemory(WholeStore, Lists, Beliefs):
         Args:
             store: a path, a server (``postgresql://user@host/database``), or ``dict:`` (in this
                 process only); without it STANDFAST_STORE, or a file in the user's data folder
-            embedder: "auto" (the store's; for a new one the model in the box), "recall-1",
+            embedder: "auto" (the store's; for a new one the model in the box), "recall-2",
                 "minilm", "hashing", "none", a service such as "openai:...", or an object
             profile: a preset by name
             scope: binds the handle: no call may leave it; settings: instead of the environment

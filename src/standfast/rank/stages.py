@@ -40,7 +40,7 @@ from standfast.types.frozen import frozen
 
 SECONDS_PER_DAY = 86_400.0
 MICROSECONDS = 1_000_000
-ENGLISH_ONLY = frozenset(("minilm", "recall-1"))  # embedders
+ENGLISH_ONLY = frozenset(("minilm",))  # embedders
 OUTDATED_SHARE = 0.2  # what a turn loses whose statement was replaced since
 FOUND_BY_NAME = 0.8  # the score of what is asked for by nothing but its name
 FOUND_NEARLY = 0.7

@@ -81,7 +81,7 @@ async def open_engine(
     ``store`` is a path, ``sqlite:///path``, a server such as ``postgresql://user@host/database``,
     or ``dict:`` (in this process only); without it STANDFAST_STORE, or a file in the user's data
     folder. ``embedder`` is "auto" (what the store was begun with; for a new one the model in the
-    box), "recall-1", "minilm", "hashing", "none", a service ("openai:text-embedding-3-small/768",
+    box), "recall-2", "minilm", "hashing", "none", a service ("openai:text-embedding-3-small/768",
     "gemini:...", "ollama:...") or an object. ``scope`` binds the handle: no call may leave it.
     ``profile`` picks a preset. ``count_tokens`` counts like your model does; without it budgets are
     kept on the safe side. ``model``: by name or an object; without it STANDFAST_MODEL, or none.

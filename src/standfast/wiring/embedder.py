@@ -22,7 +22,7 @@ from standfast.profiles import Profile
 from standfast.settings import Settings
 from standfast.types.frozen import frozen
 
-BOXED = "recall-1"  # as ``box.NAME``, which is imported only where it is used
+BOXED = "recall-2"  # as ``box.NAME``, which is imported only where it is used
 
 
 @frozen
@@ -70,7 +70,8 @@ def _paired(given: Circumstances) -> str:
 
 def _best_local(given: Circumstances) -> str:
     """The local model that the settings name, else the next best that is there."""
-    from standfast.models.providers.minilm import box, weights
+    from standfast.models.local import box
+    from standfast.models.providers.minilm import weights
 
     wanted = given.settings.local_model
     if wanted == box.NAME and box.runs_here():
@@ -103,8 +104,8 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
 
         return HashingEmbedder(int(size) if size.isdigit() else given.profile.dimensions)
     if family == BOXED:
-        from standfast.models.providers.minilm import box
-        from standfast.models.providers.minilm.model import BoxedEmbedder
+        from standfast.models.local import box
+        from standfast.models.local.recall import BoxedEmbedder
 
         return BoxedEmbedder(box.place() or Path(), threads=given.settings.model_threads)
     if family == "minilm":
@@ -112,7 +113,7 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
 
         return MiniLmEmbedder(given.minilm_folder, threads=given.settings.model_threads)
     raise Invalid(
-        f"unknown embedder {name!r}; use auto, recall-1, minilm, hashing, none, an object, or a "
+        f"unknown embedder {name!r}; use auto, recall-2, minilm, hashing, none, an object, or a "
         "service: openai:..., gemini:..., ollama:... or openai-compatible:..."
     )
 
@@ -122,8 +123,8 @@ def change_reader_for(embedder: Embedder | None, settings: Settings) -> ChangeRe
     finds the memories: who chose less wants no network to run."""
     if embedder is None or embedder.space.partition("/")[0] != BOXED:
         return None
-    from standfast.models.providers.minilm import box
-    from standfast.models.providers.minilm.news import BoxedReader
+    from standfast.models.local import box
+    from standfast.models.local.news import BoxedReader
 
     return BoxedReader(box.place() or Path(), threads=settings.model_threads)
 

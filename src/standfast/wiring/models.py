@@ -21,8 +21,8 @@ from standfast.ports import Clock, Embedder, EmbeddingService, Model, NewId, Sto
 from standfast.settings import Settings, active_profile, amount
 
 if TYPE_CHECKING:
+    from standfast.models.local.files import Status
     from standfast.models.providers.llm import Place
-    from standfast.models.providers.minilm.weights import Status
     from standfast.types.arguments import StorePath
     from standfast.types.checks import ModelReport
 
@@ -60,7 +60,8 @@ def model_folder(name: str) -> Path:
 
 
 def model_status(name: str) -> Status:
-    from standfast.models.providers.minilm import box, weights
+    from standfast.models.local import box
+    from standfast.models.providers.minilm import weights
 
     _known_model(name)
     return box.status() if name == box.NAME else weights.status(model_folder(name))
@@ -69,7 +70,8 @@ def model_status(name: str) -> Status:
 def pull_model(name: str, progress: Callable[[str], None]) -> Path:
     """Get a local model from wherever it can be had; see providers.minilm.weights.pull. The one in
     the box is there or comes with its package."""
-    from standfast.models.providers.minilm import box, weights
+    from standfast.models.local import box
+    from standfast.models.providers.minilm import weights
     from standfast.wiring import read_settings
 
     _known_model(name)
@@ -84,7 +86,7 @@ def pull_model(name: str, progress: Callable[[str], None]) -> Path:
 
 
 def _known_model(name: str) -> None:
-    from standfast.models.providers.minilm import box
+    from standfast.models.local import box
 
     if name not in (box.NAME, "minilm"):
         raise Invalid(f"there is no local model {name!r}; there are {box.NAME} and minilm")

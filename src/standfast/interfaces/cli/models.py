@@ -14,7 +14,7 @@ from standfast.interfaces.render import as_json, visible
 if TYPE_CHECKING:
     from standfast.types.checks import ModelReport, Price1000, Score
 
-IN_THE_BOX = "recall-1"
+IN_THE_BOX = "recall-2"
 MISTAKES_SHOWN = 20
 # What is judged, in the order it is told, and what a person reads.
 PARTS = {

@@ -62,7 +62,7 @@ def _add_common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
     group.add_argument("--key-file", default=default, help="where the key of the store is")
     group.add_argument("--profile", default=default, help="default, otto, openmotoko, agtos, ...")
     group.add_argument(
-        "--embedder", default=default, help="auto, recall-1, minilm, openai:..., ..."
+        "--embedder", default=default, help="auto, recall-2, minilm, openai:..., ..."
     )
     group.add_argument("--config", default=default, help="file of settings; see `config`")
     group.add_argument("--json", action="store_true", default=off, help="answer in JSON")
@@ -109,7 +109,7 @@ def _add_running(commands: Any) -> None:
         "get a local model, or check how well a language model does",
     )
     model.add_argument("action", choices=("pull", "status", "check"))
-    model.add_argument("name", nargs="?", help="recall-1, minilm; to check: openai:..., ollama:...")
+    model.add_argument("name", nargs="?", help="recall-2, minilm; to check: openai:..., ollama:...")
     doctor = _command(commands, "doctor", files.doctor, "check the store file")
     doctor.add_argument("--rebuild", action="store_true", help="make every index anew from rows")
     doctor.add_argument("--heal", action="store_true", help="make damaged rows as they were")

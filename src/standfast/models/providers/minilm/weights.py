@@ -15,10 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from standfast.errors import Incompatible, StandfastError, Unavailable, install_command
+from standfast.errors import Incompatible, StandfastError, Unavailable
+from standfast.models.local.files import INSTALL, ModelFiles, Status, verified
 from standfast.models.providers.minilm import sources
 from standfast.models.providers.minilm.sources import MODEL, TOKENIZER, Progress
-from standfast.types.frozen import frozen
 
 BUILT = "minilm.onnx"
 MANIFEST = "manifest.json"
@@ -27,32 +27,13 @@ FORMAT = 1
 CONVERTER = 1
 
 PULL = "run `standfast model pull minilm`"
-INSTALL = install_command("local")
 
 SHA256: Mapping[str, str] = {
     MODEL: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-
-@frozen(kw_only=False)
-class Status:
-    """Whether the model can be used, and if not, why and what to do."""
-
-    folder: Path
-    ready: bool
-    detail: str
-    origin: str = ""  # where the weights came from
-    size: int = 0  # bytes on disk
-
-
-@frozen(kw_only=False)
-class ModelFiles:
-    """Content that has been checked: what is used is what was verified."""
-
-    onnx: bytes
-    tokenizer: bytes
-    origin: str
+_DAMAGED = f"is damaged or changed; {PULL}"
 
 
 def pull(folder: Path, *, source: str | None = None, progress: Progress = lambda _: None) -> Path:
@@ -100,8 +81,8 @@ def load_files(folder: Path) -> ModelFiles:
     """
     manifest = _read_manifest(folder)
     return ModelFiles(
-        onnx=verified(folder / BUILT, manifest["built"]),
-        tokenizer=verified(folder / TOKENIZER, SHA256[TOKENIZER]),
+        onnx=verified(folder / BUILT, manifest["built"], damaged=_DAMAGED, get=PULL),
+        tokenizer=verified(folder / TOKENIZER, SHA256[TOKENIZER], damaged=_DAMAGED, get=PULL),
         origin=str(manifest.get("origin", "")),
     )
 
@@ -118,26 +99,7 @@ def _converter() -> Callable[[bytes], bytes]:
 
 def check_published(path: Path) -> None:
     """Incompatible unless the file is, byte for byte, the published one of its name."""
-    verified(path, SHA256[path.name], damaged="is not the published file")
-
-
-def verified(
-    path: Path, expected: str, *, damaged: str = f"is damaged or changed; {PULL}", get: str = PULL
-) -> bytes:
-    """The content of a file, if its SHA-256 is the expected one; ``get`` says how to come by it.
-
-    Unavailable: it cannot be read. Incompatible: it is another.
-    """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise Unavailable(f"{path} is missing; {get}") from error
-    except OSError as error:
-        raise Unavailable(f"cannot read {path}: {error}") from error
-    actual = sha256(content).hexdigest()
-    if actual != expected:
-        raise Incompatible(f"{path} {damaged} (SHA-256 {actual[:12]}… instead of {expected[:12]}…)")
-    return content
+    verified(path, SHA256[path.name], damaged="is not the published file", get=PULL)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The networks in the box: what runs them, and the base that they share."""

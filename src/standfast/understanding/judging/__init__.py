@@ -1,0 +1,1 @@
+"""What a new message does to an old statement: one judge, one decision."""
