@@ -5,22 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 
-from standfast.errors import install_command
+from standfast.models.local import box
+from standfast.models.local.files import INSTALL
 from standfast.settings import Settings
 from standfast.understanding.reading.reader import Reader
 
-NETWORK = "standfast.models.local"
+NAME = "read-1"
 
 
 def why_no_reader() -> str:
     """Why no network can run here, in one line; "" if one can. Its files are looked at only when
     they are loaded."""
-    return "" if find_spec(NETWORK) else f"the model read-1 is not here; {install_command('model')}"
+    if missing := next((name for name in box.LIBRARIES if not find_spec(name)), ""):
+        return f"{NAME} needs the package {missing}: {INSTALL}"
+    folder = box.place()
+    if folder is None or not (folder / f"{NAME}.onnx").is_file():
+        return f"the model {NAME} is not here; {box.GET}"
+    return ""
 
 
 def reader_for(settings: Settings) -> Reader:
-    raise NotImplementedError(settings)
+    from standfast.understanding.reading.network import NetworkReader, network_in
+
+    folder = box.place() or Path()
+    return NetworkReader(lambda: network_in(folder, settings.model_threads))
 
 
 @cache

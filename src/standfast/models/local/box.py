@@ -53,18 +53,19 @@ def runs_here() -> bool:
 def load_files(folder: Path, name: str = NAME) -> BaseFiles:
     """A network of the base. Unavailable: there is none. Incompatible: it is not the one that was
     shipped."""
-    graph, pieces = (_read(folder, file) for file in (f"{name}.onnx", PIECES))
+    graph, pieces = (read_file(folder, file) for file in (f"{name}.onnx", PIECES))
     base = shared_base(pieces, folder / WORDS, SHA256[WORDS], _DAMAGED)
     return BaseFiles(onnx=graph, tokenizer=pieces, origin=PACKAGE, base=base)
 
 
 def load_news(folder: Path) -> ModelFiles:
     """The same for news-1, which has a tokenizer of its own."""
-    graph, tokenizer = (_read(folder, file) for file in (f"{NEWS}.onnx", TOKENIZER))
+    graph, tokenizer = (read_file(folder, file) for file in (f"{NEWS}.onnx", TOKENIZER))
     return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
 
 
-def _read(folder: Path, file: str) -> bytes:
+def read_file(folder: Path, file: str) -> bytes:
+    """A file of the box, checked."""
     return verified(folder / file, SHA256[file], damaged=_DAMAGED, get=GET)
 
 
@@ -77,7 +78,7 @@ def status() -> Status:
     if missing:
         return Status(folder, ready=False, detail=f"it needs {missing[0]}: {INSTALL}")
     try:
-        size = sum(len(_read(folder, file)) for file in SHA256)
+        size = sum(len(read_file(folder, file)) for file in SHA256)
     except StandfastError as error:
         return Status(folder, ready=False, detail=str(error))
     return Status(folder, ready=True, detail="ready", origin=PACKAGE, size=size)

@@ -14,7 +14,7 @@ from standfast.understanding.reading.structure import FENCES, Range, quotations
 Line = tuple[Range, str]  # its characters, and what it says
 
 OWN_CHARACTERS_MAX = 24_000  # of one message are read
-READ_CHARACTERS_MAX = 200_000
+READ_CHARACTERS_MAX = 32_000  # in all
 QUOTED_CHARACTERS_MIN = 12  # between quotation marks: a shorter stretch is a name or a term
 RUN_MIN = 2  # lines of one form that make a log, a chat or the head of a mail
 

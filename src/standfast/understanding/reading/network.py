@@ -3,38 +3,79 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from standfast.errors import Incompatible, Unavailable
+from standfast.models.local import box
+from standfast.models.local.base import MASK, WORDS, BaseFiles, BaseNetwork, Ids
+from standfast.models.local.runtime import shared_network
+from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import Clause
-from standfast.understanding.reading.decoding import Floats, Head, decode, joined
+from standfast.understanding.reading.decoding import Floats, Head, decode, head_of, joined
 from standfast.understanding.reading.foreign import is_foreign
 from standfast.understanding.reading.layout import PAD, Pieces, Window, windows
 from standfast.understanding.reading.reader import Reading
+from standfast.understanding.reading.structure import MARKS
 
+NAME = "read-1"
 BATCH_PIECES_MAX = 1024  # padded: more fit no cache, and take longer for each
 KEPT_MAX = 256  # messages: one is read again when a language model has read it, too
 
-Ids = NDArray[np.int64]
+
+@frozen(kw_only=False)
+class ReaderFiles(BaseFiles):
+    """``marks``: what each combination of marks adds to the numbers of a piece."""
+
+    head: Head
+    marks: Floats
 
 
-class ClauseNetwork(Protocol):
-    """A loaded network, which any number of threads may use."""
+class ClauseNetwork(BaseNetwork):
+    """The network in the box, which any number of threads may use."""
 
-    @property
-    def head(self) -> Head: ...
+    def __init__(self, files: ReaderFiles, threads: int) -> None:
+        self.width, self.head, self._marks = files.head.size, files.head, files.marks
+        super().__init__(files, threads)
 
-    def pieces(self, text: str) -> Pieces: ...
+    def pieces(self, text: str) -> Pieces:
+        (found,) = self.base.encode([text])
+        return Pieces(text=text, ids=found.ids, offsets=found.offsets)
 
-    def run(self, ids: Ids, marks: Ids, mask: Ids) -> Floats:
-        """The outputs of the head: windows x pieces x numbers."""
-        ...
+    def outputs(self, ids: Ids, marks: Ids, mask: Ids) -> Floats:
+        """The numbers of the head: windows x pieces x numbers."""
+        given = {WORDS: self.base.rows(ids) + self._marks[marks], MASK: mask}
+        try:
+            found: Floats = self.session.run(None, given)[0]
+        except Exception as error:
+            raise Unavailable(f"{NAME} failed: {error}") from error
+        return found
+
+
+def reader_files(folder: Path) -> ReaderFiles:
+    """Unavailable: there are none. Incompatible: they are not those that were shipped."""
+    found = box.load_files(folder, NAME)
+    described = json.loads(box.read_file(folder, f"{NAME}.json"))
+    marks = np.frombuffer(base64.b64decode(described["structure"]), np.float16)
+    return ReaderFiles(
+        onnx=found.onnx,
+        tokenizer=found.tokenizer,
+        origin=found.origin,
+        base=found.base,
+        head=head_of(described),
+        marks=marks.astype(np.float32).reshape(MARKS, -1),
+    )
+
+
+def network_in(folder: Path, threads: int) -> ClauseNetwork:
+    """Loaded once for all who use it at the same time."""
+    return shared_network(ClauseNetwork, lambda: reader_files(folder), threads)
 
 
 class NetworkReader:
@@ -109,7 +150,7 @@ def _outputs(network: ClauseNetwork, asked: Sequence[Window]) -> list[Floats]:
             length = len(asked[place].ids)
             ids[row, :length], marks[row, :length] = asked[place].ids, asked[place].marks
             mask[row, :length] = 1
-        for place, row in zip(batch, network.run(ids, marks, mask), strict=True):
+        for place, row in zip(batch, network.outputs(ids, marks, mask), strict=True):
             found[place] = row[: len(asked[place].ids)]
     return found
 
