@@ -43,7 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "index",
         "rank",
         "understanding.reading",
-    ),  # fmt: skip
+    ),
     "simsimd": ("stores", "models.providers", "index"),
     "Stemmer": ("text.analysis",),
     "yaml": ("interfaces.markdown",),

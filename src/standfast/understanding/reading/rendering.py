@@ -70,8 +70,9 @@ def rendered(
 
 
 def _is_english(said: str, message: Message) -> bool:
+    """Few words have no small one among them: then their verb is to be an English one."""
     language = language_of(tokens(said)) or language_of(tokens(message.text))
-    return language == ENGLISH
+    return language == ENGLISH or (not language and said.isascii())
 
 
 # As it was said
