@@ -212,15 +212,7 @@ def test_numbers_out_of_range_are_brought_back() -> None:
     said = [message("Our cat is called Momo.")]
     fact = {"text": "Ann's cat is called Momo.", "from": "t1", "confidence": 7, "importance": -1}
     (candidate,) = read(said, [fact]).candidates
-    assert (candidate.lesson.confidence, candidate.lesson.importance) == (1.0, 0.0)
-
-
-def test_corrects_needs_a_correction_in_the_messages() -> None:
-    fact = {"text": "Ann lives in Kiel.", "from": "t1", "links": "corrects k1"}
-    for text, corrects in (("No, I live in Kiel.", True), ("I live in Kiel.", False)):
-        (candidate,) = read([message(text)], [fact], known=[known("Ann lives in Rome.")]).candidates
-        assert candidate.lesson.corrects is corrects, text
-        assert candidate.lesson.replaces == "r1"
+    assert (candidate.statement.confidence, candidate.statement.importance) == (1.0, 0.0)
 
 
 def test_a_model_cannot_draw_a_supersedes_edge() -> None:
@@ -232,7 +224,7 @@ def test_a_model_cannot_draw_a_supersedes_edge() -> None:
     (candidate,) = read(
         [message("Our cat is called Momo.")], [fact], known=[known("Ann has a cat.")]
     ).candidates
-    assert candidate.lesson.links == (("supports", "r1"),)
+    assert candidate.statement.links == (("supports", "r1"),)
 
 
 # What is shown
@@ -247,7 +239,7 @@ def test_no_message_can_look_like_another_one() -> None:
 def test_long_and_idle_messages_are_cut() -> None:
     said = [message("I live in Kiel. " * 1000, 1), message("log line " * 1000, 2, role="tool")]
     shown = show(said, (), [known("x" * 5000)])
-    text = messages_as_text(shown, {one.id for one in said})
+    text = messages_as_text(shown, {"m1"})
     assert len(text) < 6600
     assert text.count("[...]") == 2
     assert len(known_as_text(shown)) < 400

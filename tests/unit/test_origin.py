@@ -40,9 +40,8 @@ def message(text: str, number: int = 1, author: str = "Ann", role: str = "user")
             "I moved to Rome last month.",
             ["person 1 0:0-0", "0:1-3", "date 3 0:4-5"],
         ),
-        ('Ann said: "We keep bees."', "Well, we keep bees.", ["frame 2", "0:1-3"]),
-        ('Ann said: "我住在杭州。"', "我住在杭州。", ["frame 2", "0:0-4"]),
-        ("Decision: we stay on AWS.", "we stay on AWS", ["frame 1", "0:0-3"]),
+        ('Ann: "We keep bees."', "Well, we keep bees.", ["frame 1", "0:1-3"]),
+        ('Ann asks: "我住在杭州。"', "我住在杭州。", ["frame 2", "0:0-4"]),
     ],
 )
 def test_words_are_traced(text: str, said: str, runs: Sequence[str]) -> None:
@@ -85,61 +84,22 @@ def test_a_pronoun_means_what_the_same_person_named() -> None:
     assert trace("Ann's surname is Smyth.", [said], before=[other]).fault
 
 
-def test_an_answer_has_words_of_its_question() -> None:
+def test_an_answer_is_quoted_with_its_question() -> None:
     asked = message("Nice. How old is your dog?", 1, author="", role="assistant")
-    said = message("9!", 2)
-    text = as_said(said, "Ann's dog is 9 years old.", asked=asked)
-    assert text == 'Ann said: "9!" (asked: "How old is your dog?")'
-    assert trace(text, [said], [asked]).fault == ""
-    assert trace('Ann said: "9!" (asked: "How big is your dog?")', [said], [asked]).fault
+    said = message("he is 9!", 2)
+    found = trace('Ann, asked "How old is your dog?": "he [your dog] is 9"', [said], [asked])
+    assert found.as_data() == [
+        "frame 2", "question 5 0:1-5", "1:0-0", "pronoun 2 0:4-5", "1:1-2",
+    ]  # fmt: skip
+    assert trace('Ann, asked "How big is your dog?": "he is 9"', [said], [asked]).fault
+    assert trace('Ann: "he [Ann\'s cat] is 9"', [said], [asked]).fault
 
 
-@pytest.mark.parametrize(
-    ("asked", "said", "text"),
-    [
-        ("So you live in Leeds?", "yes", "Ann lives in Leeds."),
-        ("Got it. You're vegan, right?", "Yep!", "Ann is vegan."),
-        ("Are you vegan?", "yes I am", "Ann is vegan."),
-        ("You work at Siemens, correct?", "no, Bosch", "Ann works at Bosch."),
-        ("Do you have children?", "yes, three", "Ann has three children."),
-        ("What's his name?", "Leo", "Ann's son's name is Leo."),
-        ("What breed is he?", "Labrador", "Ann's dog's breed is Labrador."),
-        ("How old is she?", "7", "Ann's daughter is 7."),
-    ],
-)
-def test_a_question_gives_its_answer_words(asked: str, said: str, text: str) -> None:
-    question, answer = message(asked, 2, "", "assistant"), message(said, 3)
-    before = [message("My son and my dog are here. I have a daughter.", 1)]
-    assert trace(text, [answer], [question], before).fault == ""
-
-
-@pytest.mark.parametrize(
-    ("asked", "said", "text"),
-    [
-        ("So you live in Leeds?", "no", "Ann lives in Leeds."),
-        ("So you live in Leeds?", "nope", "Ann lives in Leeds."),
-        ("So you live in Leeds?", "yes, in York", "Ann lives in Leeds."),
-        ("So you live in Leeds?", "I guess", "Ann lives in Leeds."),
-        ("So you live in Leeds.", "yes", "Ann lives in Leeds."),
-        ("So you live in Leeds? Is it cold?", "yes", "Ann lives in Leeds."),
-        ("So you live in Leeds or York?", "yes", "Ann lives in Leeds."),
-        ("You work in York or live in Leeds?", "yes", "Ann works in Leeds."),
-        ("Maybe you live in Leeds?", "yes", "Ann lives in Leeds."),
-        ("You don't live in Leeds?", "yes", "Ann lives in Leeds."),
-        ("You don't live in Leeds?", "yes", "Ann does not live in Leeds."),
-        ("You don't work at Siemens?", "no, Bosch", "Ann does not work at Bosch."),
-        ("If you move, you live in Leeds?", "yes", "Ann lives in Leeds."),
-        ("What about your parents?", "Lyon", "Ann's parents live in Lyon."),
-        ("What's his name?", "Leo", "Ann's name is Leo."),
-        ("How old is she?", "7", "Ann's boss's daughter is 7."),
-        ("How old is she?", "7", "Ann's cat is 7."),
-        ("How old is she?", "7", "Ann's daughter is 7 years old."),
-    ],
-)
-def test_a_question_says_nothing_that_its_answer_does_not(asked: str, said: str, text: str) -> None:
-    question, answer = message(asked, 2, "", "assistant"), message(said, 3)
-    before = [message("My sister lives in Paris. My boss has a daughter, I don't have a cat.", 1)]
-    assert trace(text, [answer], [question], before).fault
+def test_what_stands_in_another_clause_is_not_left_out() -> None:
+    said = message("No more than one question at a time pls i get muddled since May")
+    text = 'Ann: "i get muddled since May"'
+    assert trace(text, [said]).fault
+    assert trace(text, [said], clauses=((0, 39), (40, 63))).fault == ""
 
 
 @pytest.mark.parametrize(
@@ -154,8 +114,8 @@ def test_a_question_says_nothing_that_its_answer_does_not(asked: str, said: str,
 )
 def test_a_quotation_is_exactly_what_was_said(said: str, text: str, exact: str) -> None:
     other = message("No bees.", 1)
-    assert as_quoted(f'Ann said: "{text}"', [other, message(said, 2)]) == f'Ann said: "{exact}"'
-    assert as_quoted(f'Ann said: "{text}"', [other]) == f'Ann said: "{text}"'
+    assert as_quoted(f'Ann: "{text}"', [other, message(said, 2)]) == f'Ann: "{exact}"'
+    assert as_quoted(f'Ann: "{text}"', [other]) == f'Ann: "{text}"'
 
 
 def test_a_model_may_paraphrase_and_not_misquote() -> None:
@@ -180,9 +140,7 @@ def test_a_long_message_costs_little() -> None:
 
 
 def test_metrics_name_the_writer() -> None:
-    assert 'standfast_kept_as_said_total{writer="corrections"} 2' in [
-        *learning_lines({"corrections": 2})
-    ]
+    assert 'standfast_kept_as_said_total{writer="model"} 2' in [*learning_lines({"model": 2})]
 
 
 # Through the public interface
@@ -222,7 +180,7 @@ def assert_has_origin(record: Record, said: dict[str, str]) -> None:
             count = len(part)
         place += count
     assert place == len(words), (record.text, record.data["origin"])
-    for quoted in re.findall(r'"([^"]*)"', record.text):
+    for quoted in re.findall(r'"([^"]*)"', re.sub(r" ?\[[^]]*\]", "", record.text)):
         assert any(quoted in " ".join(said[id_].split()) for id_ in record.lineage), record.text
 
 
@@ -277,49 +235,3 @@ def test_no_stored_word_without_an_origin(seed: int) -> None:
     assert records
     for record in records:
         assert_has_origin(record, said)
-
-
-def test_a_correction_splices_nothing() -> None:
-    records, _ = learned(
-        [("Ann", "My daughter plays volleyball."), ("", "Nice!"), ("Ann", "basketball*")]
-    )
-    texts = {one.text: one for one in records if one.status in ("active", "disputed")}
-    kept = texts['Ann said: "basketball*" (about: "My daughter plays volleyball.")']
-    assert kept.data["fault"].startswith("corrections: ")
-
-
-@pytest.mark.parametrize(
-    ("told", "said", "old", "new"),
-    [
-        ("I live in Leeds.", "no, Manchester", "superseded", "active"),
-        (
-            "I live in Leeds.",
-            "no sorry I meant Bath, that is near my sister",
-            "superseded",
-            "active",
-        ),
-        ("My sister Mia is allergic to shellfish.", "no, nuts", "active", "disputed"),
-        (
-            "My sister Mia is allergic to shellfish.",
-            "Mia eats fish though, just not shellfish.",
-            "active",
-            "disputed",
-        ),
-    ],
-)
-def test_a_marked_correction_is_carried_out_but_for_safety(
-    told: str, said: str, old: str, new: str
-) -> None:
-    records, _ = learned([("Ann", told), ("", "Nice!"), ("Ann", said)])
-    found = {one.text: one.status for one in records}
-    assert found.pop(f'Ann said: "{said}" (about: "{told}")') == new
-    assert list(found.values()) == [old]
-
-
-def test_what_fails_is_kept_once_and_told() -> None:
-    with Memory.open("dict:", embedder="none", background=False) as memory:
-        memory.observe("s", ["My son plays chess.", "Sorry, checkers."], scope="user:x")
-        receipt = memory.maintain()
-    why = [one.reason for one in receipt.items if "kept as it was said" in one.reason]
-    assert len(why) == 1
-    assert "corrections" in why[0]

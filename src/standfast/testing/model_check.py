@@ -34,6 +34,7 @@ from standfast.upkeep.learn.answers import (
     show,
 )
 from standfast.upkeep.learn.lanes import Learned
+from standfast.upkeep.learn.statements import may_teach
 
 VERDICTS = ("supersedes", "corrects", "duplicate", "contradicts")
 SAID_AT = datetime(2026, 4, 9, 10, 0, tzinfo=UTC)
@@ -120,7 +121,8 @@ def _is_over(error: Unavailable) -> bool:
 
 async def _asked(models: Careful, case: ModelCase, scope: str) -> Reply:
     shown = _shown(case)
-    said = messages_as_text(shown, frozenset(shown.new))
+    teaching = {one.id for one in shown.messages.values() if may_teach(one)}
+    said = messages_as_text(shown, teaching)
     prompt = extract_prompt(known=known_as_text(shown), messages=said)
     return await models.ask(prompt, scope=scope)
 
