@@ -156,13 +156,13 @@ _MARKS = (
 @contextmanager
 def failing_render() -> Iterator[None]:
     """The mutant: rendering that believes every word to be ASCII."""
-    real = statements.rendered
+    real = statements.render
 
     def believing(clause: Clause, message: Message, *rest: Any) -> Any:
         message.text[clause.start : clause.end].split()[0].encode("ascii")
         return real(clause, message, *rest)
 
-    with mock.patch.object(statements, "rendered", believing):
+    with mock.patch.object(statements, "render", believing):
         yield
 
 

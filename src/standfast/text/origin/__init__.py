@@ -28,11 +28,11 @@ from standfast.text.origin.composition import (
 )
 from standfast.text.origin.words import (
     SaidWord,
-    bordered,
     left_out,
     places,
     readable,
     tokens,
+    with_clause_ends,
 )
 from standfast.types import Message
 from standfast.types.frozen import frozen
@@ -79,7 +79,7 @@ def trace(
     framed = _FRAME.fullmatch(text)
     found = Origin(fault="no message says it")
     for number in range(len(asked), len(asked) + len(cited)):
-        said = bordered(tokens(messages[number].text), (end for _, end in clauses))
+        said = with_clause_ends(tokens(messages[number].text), (end for _, end in clauses))
         if framed is None:
             found = _composed(text, messages, number, said, clauses)
         else:

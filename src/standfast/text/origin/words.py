@@ -91,7 +91,7 @@ def _written_out(word: str) -> list[str]:
     return [stem, verb] if stem and verb else [word]
 
 
-def bordered(said: Sequence[SaidWord], ends: Iterable[int]) -> tuple[SaidWord, ...]:
+def with_clause_ends(said: Sequence[SaidWord], ends: Iterable[int]) -> tuple[SaidWord, ...]:
     """The words of a text whose clauses are known to end at these places: nothing behind such a
     place belongs to what stands before it, unless it denies or supposes that."""
     borders = frozenset(ends)

@@ -49,24 +49,24 @@ _EDGES = " \t\n.,;:!。，；-–—"
 
 
 @frozen
-class Rendered:
+class Rendering:
     """``text``: the statement; "" where there is only the quotation."""
 
     text: str
     quoted: str
 
 
-def rendered(
+def render(
     clause: Clause, message: Message, previous: Message | None, spans: Sequence[Span]
-) -> Rendered:
+) -> Rendering:
     """``previous``: the line before the message; ``spans``: the times that the clause names."""
     said = readable(message.text[clause.start : clause.end]).strip(_EDGES)
     asked = _asked(clause, previous)
     quoted = _quoted(clause, said, message, asked, spans)
     if clause.label == "ORDER" or asked or clause.subject_in == "previous":
-        return Rendered(text="", quoted=quoted)
+        return Rendering(text="", quoted=quoted)
     text = _composed(clause, said, message, spans) if _is_english(said, message) else ""
-    return Rendered(text=text, quoted=quoted)
+    return Rendering(text=text, quoted=quoted)
 
 
 def _is_english(said: str, message: Message) -> bool:

@@ -12,7 +12,7 @@ from standfast.types import Durability, Message, RelationKind, Type
 from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import KEPT, Clause, Label
 from standfast.understanding.reading.foreign import is_foreign
-from standfast.understanding.reading.rendering import rendered
+from standfast.understanding.reading.rendering import render
 from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
@@ -102,7 +102,7 @@ def _statement(
 ) -> Statement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
     said = message.text[clause.start : clause.end]
-    shown = rendered(clause, message, previous, spans)
+    shown = render(clause, message, previous, spans)
     needs_line = clause.answers or clause.subject_in == "previous"
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
