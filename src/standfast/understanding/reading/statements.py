@@ -37,8 +37,8 @@ class Statement:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
     ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
-    bare words. ``asked``: the messages that it cannot be understood without. ``replies``: it was
-    said to something that somebody else had just said. ``clauses``: where those of its message
+    bare words. ``asked``: the messages that it cannot be understood without. ``replies``: it
+    answers what somebody else had just said. ``clauses``: where those of its message
     stand. ``changed_by``: if it began at a time that is not exact ("last month"), when it had
     surely begun; a known statement that is older than that was true until then. ``replaces``,
     ``told`` and ``links`` are what a language model says about known records, by their ids:
@@ -113,7 +113,7 @@ def _statement(
         said=said,
         messages=(message.id,),
         asked=(previous.id,) if previous is not None and needs_line else (),
-        replies=previous is not None and previous.author != message.author,
+        replies=clause.answers,
         clauses=places,
         type=TYPES[clause.label],
         confidence=round(clause.confidence, 3),

@@ -18,7 +18,7 @@ from standfast.errors import Conflict, Invalid
 from standfast.forgotten import Tombstones
 from standfast.lifecycle.doubt import Heard
 from standfast.lifecycle.match import meet
-from standfast.lifecycle.merge import Named, Outcome, copies, say_alike
+from standfast.lifecycle.merge import Named, Outcome, copies, say_alike, with_claim
 from standfast.lifecycle.status import held, superseded
 from standfast.ports import NewId
 from standfast.profiles import Profile
@@ -393,7 +393,7 @@ def record_of(
         expires_at=_expiry(messages),
         hash=record_hash(f"{statement.text}\n{since}" if kind == "episodic" else statement.text),
     )
-    return held(record, doubt)
+    return held(with_claim(record), doubt)
 
 
 def _since(statement: Statement, message: Message) -> datetime | None:
