@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from standfast.engine import Engine
 from standfast.text.small_talk import is_small_talk
-from standfast.types import Message
+from standfast.types import PERSON_TRUST, Message
 from standfast.understanding.reading.foreign import foreign_ranges, read_until
 from standfast.understanding.reading.reader import Reading
 from standfast.understanding.reading.statements import Statement, statements_of
@@ -35,7 +35,8 @@ def may_teach(message: Message) -> bool:
 
 
 async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
-    """What people say in these messages. Unavailable where no network can run."""
+    """What people say in these messages; standing orders only as a person's own word. Unavailable
+    where no network can run."""
     if engine.reader is None:
         return []
     read = [one for one in turns.messages if one.role == "user" and not why_skipped(one)]
@@ -46,6 +47,7 @@ async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
         statement
         for message, shown, clauses in zip(read, asked, found, strict=True)
         for statement in statements_of(message, clauses, before.get(message.id), shown.foreign)
+        if statement.type != "user_request" or message.trust >= PERSON_TRUST
     ]
 
 
