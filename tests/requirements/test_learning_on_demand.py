@@ -18,7 +18,6 @@ from typing import Any
 
 import apsw
 import pytest
-from standfast.text.claims.reader import TurnReading
 
 from standfast import AsyncMemory, Memory
 from standfast.engine import Engine
@@ -26,7 +25,7 @@ from standfast.errors import Unavailable
 from standfast.stores.dict import DictStore
 from standfast.testing.scripted import ScriptedServer
 from standfast.types import Answer, Batch, Message, Packet, SessionKey
-from standfast.upkeep.learn import on_demand
+from standfast.upkeep.learn import on_demand, statements
 from standfast.upkeep.learn import round as learning
 from standfast.upkeep.leases import failed
 from standfast.upkeep.loop import one_round
@@ -256,14 +255,14 @@ SAID = [
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     """How often each message was read."""
     times: Counter[str] = Counter()
-    real = TurnReading.read
+    real = statements.statements_of
 
-    def read(self: TurnReading, message: Message, *rest: Any) -> None:
+    def read(message: Message, *rest: Any) -> Any:
         times[message.id] += 1
-        real(self, message, *rest)
+        return real(message, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(TurnReading, "read", read)
+        patch.setattr(statements, "statements_of", read)
         yield times
 
 
@@ -361,14 +360,14 @@ class Spent:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> None:
         self.now = 0.0
-        real = TurnReading.read
+        real = statements.statements_of
 
-        def read(reading: TurnReading, message: Message, *rest: Any) -> None:
+        def read(message: Message, *rest: Any) -> Any:
             self.now += seconds
-            real(reading, message, *rest)
+            return real(message, *rest)
 
         monkeypatch.setattr(on_demand, "monotonic", lambda: self.now)
-        monkeypatch.setattr(TurnReading, "read", read)
+        monkeypatch.setattr(statements, "statements_of", read)
 
 
 @pytest.mark.parametrize(("seconds", "learned"), [(5.0, 8), (0.05, 8), (0.01, 24), (0.002, 104)])
@@ -407,7 +406,7 @@ def test_X1_a_message_at_which_a_reader_raises_does_not_stop_a_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     say(memory, "I like tea.", ODD, NEXT)
-    with failing(TurnReading, "read", KeyError):
+    with failing(statements, "statements_of", KeyError):
         Spent(monkeypatch, seconds=seconds)
         answer = memory.recall(HOME, scope=ANN, types=FACTS)
     assert "Ann lives in Berlin." in found(answer)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from unittest import mock
 
 import pytest
-from standfast.text.claims.reader import TurnReading
 
 from standfast import AsyncMemory, Memory
 from standfast.errors import Invalid
 from standfast.memory.health import Health, unread_in
 from standfast.testing.scripted import ScriptedServer
 from standfast.text import trust
+from standfast.understanding.reading.clauses import Clause
+from standfast.understanding.reading.reader import Reader, Reading
 from standfast.upkeep import fold
-from standfast.upkeep.learn import lanes, voices, writer
+from standfast.upkeep.learn import lanes, statements, writer
 from standfast.upkeep.learn import round as learning
 from tests.requirements.conftest import OpenMemory
 from tests.requirements.learning_world import fact, impatient, learns, model_at
@@ -42,34 +43,27 @@ def failing(home: Any, name: str, error: type[Exception] = ValueError) -> Any:
 
 
 class OddReader:
-    """Of the port ``Reader``: fails at the odd message, and is sure of nothing else."""
+    """A reader that fails at the odd message, alone or among others."""
 
     trouble = ""
 
-    async def changes(self, said: str, known: list[str]) -> list[float]:
-        return self._odds([f"{said} {one}" for one in known])
+    def __init__(self, real: Reader) -> None:
+        self._real = real
 
-    async def lasts(self, said: list[str]) -> list[float]:
-        return self._odds(said)
-
-    async def own(self, passages: list[tuple[str, str, str]]) -> list[float]:
-        return self._odds([" ".join(one) for one in passages])
-
-    def _odds(self, texts: list[str]) -> list[float]:
-        if any(SECRET in text.lower() for text in texts):
-            raise IndexError(texts)
-        return [0.0 for _ in texts]
+    async def read(self, messages: Sequence[Reading]) -> list[list[Clause]]:
+        if any(SECRET in one.text.lower() for one in messages):
+            raise IndexError(messages)
+        return await self._real.read(messages)
 
 
 FAILURES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "rules": lambda: failing(TurnReading, "read", KeyError),
-    "what came before": lambda: failing(TurnReading, "told_before"),
-    "own words": lambda: failing(voices, "own_part"),
+    "statements": lambda: failing(statements, "statements_of", KeyError),
+    "structure": lambda: failing(statements, "foreign_ranges"),
     "trust": lambda: failing(trust, "_as_heard"),
     "doubt": lambda: failing(lanes, "doubt_about"),
     "comparing": lambda: failing(writer, "meet"),
     "writing": lambda: failing(writer, "record_of", Invalid),
-    "depth": lambda: failing(TurnReading, "read", RecursionError),
+    "depth": lambda: failing(statements, "statements_of", RecursionError),
 }
 
 
@@ -89,7 +83,6 @@ def fate(memory: Memory) -> str:
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_L6_a_message_that_no_reader_can_read_costs_no_other(memory: Memory, name: str) -> None:
-    memory._memory.engine.reader = OddReader() if name == "own words" else None  # type: ignore[assignment]
     with FAILURES[name]():
         memory.observe("s", SAID, scope=ANN)
         receipt = memory.maintain()
@@ -108,7 +101,9 @@ def test_L6_a_message_that_no_reader_can_read_costs_no_other(memory: Memory, nam
 
 
 def test_L6_a_model_in_the_box_that_fails_at_a_message_costs_no_other(memory: Memory) -> None:
-    memory._memory.engine.reader = OddReader()  # type: ignore[assignment]
+    engine = memory._memory.engine
+    assert engine.reader is not None
+    engine.reader = OddReader(engine.reader)
     memory.observe("s", SAID, scope=ANN)
     receipt = memory.maintain()
     assert "unread: IndexError" in fate(memory)
@@ -121,7 +116,7 @@ def test_L6_a_model_in_the_box_that_fails_at_a_message_costs_no_other(memory: Me
 def test_L6_an_answer_of_a_language_model_that_cannot_be_read_costs_no_other(
     open_memory: OpenMemory,
 ) -> None:
-    """The rules read the message then, and the session goes on with the model."""
+    """The network in the box reads the message then, and the session goes on with the model."""
 
     def raising(data: Any, shown: Any, *_: Any) -> Any:
         if any(SECRET in one.text.lower() for one in shown.messages.values()):
@@ -138,13 +133,13 @@ def test_L6_an_answer_of_a_language_model_that_cannot_be_read_costs_no_other(
             receipt = memory.maintain()
     (failure,) = [one.reason for one in receipt.items if one.status == "failed"]
     assert failure.startswith("unread: IndexError")
-    assert failure.endswith("only the rules read it")
+    assert failure.endswith("it was read alone")
     session = memory.sessions(scope=ANN).items[0]
     assert session.cursors["extract"] == session.last_seq
 
 
 def test_L6_unread_messages_are_counted(memory: Memory) -> None:
-    with FAILURES["rules"]():
+    with FAILURES["statements"]():
         memory.observe("s", SAID, scope=ANN)
         memory.observe("t", ODD, scope="user:bob")
         memory.maintain()

@@ -19,6 +19,7 @@ from standfast.ports import AnswerError, Cell, Prompt, Reply, Store
 from standfast.scopes import root_of
 from standfast.stores.dict import DictStore
 from standfast.testing.learner import answer_for
+from standfast.wiring.reader import boxed_reader
 from standfast.types import (
     Batch,
     Listing,
@@ -147,7 +148,7 @@ class Model:
 
     def _leans(self, prompt: Prompt) -> Any:
         """Uses the name that a known memory gives to what a message speaks of."""
-        answer = self._learns(prompt)
+        answer = await self._learns(prompt)
         named = _KNOWN.search(prompt.user)
         broken = re.search(r"\[(t\d+)\][^\n]*: The bike broke down", prompt.user)
         if named and broken and "facts" in answer:
@@ -156,9 +157,9 @@ class Model:
             answer["facts"].append({"text": text, "from": broken[1], "links": links})
         return answer
 
-    def _learns(self, prompt: Prompt) -> Any:
+    async def _learns(self, prompt: Prompt) -> Any:
         if prompt.operation == "extract":
-            return answer_for(prompt.user)
+            return await answer_for(prompt.user, boxed_reader())
         text = prompt.user[:1500]
         return {"summary": text, "profile": text}
 

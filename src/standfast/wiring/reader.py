@@ -12,17 +12,14 @@ from standfast.models.local.files import INSTALL
 from standfast.settings import Settings
 from standfast.understanding.reading.reader import Reader
 
-NAME = "read-1"
-
-
 def why_no_reader() -> str:
     """Why no network can run here, in one line; "" if one can. Its files are looked at only when
     they are loaded."""
     if missing := next((name for name in box.LIBRARIES if not find_spec(name)), ""):
-        return f"{NAME} needs the package {missing}: {INSTALL}"
+        return f"{box.READER} needs the package {missing}: {INSTALL}"
     folder = box.place()
-    if folder is None or not (folder / f"{NAME}.onnx").is_file():
-        return f"the model {NAME} is not here; {box.GET}"
+    if folder is None or not (folder / f"{box.READER}.onnx").is_file():
+        return f"the model {box.READER} is not here; {box.GET}"
     return ""
 
 

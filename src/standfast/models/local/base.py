@@ -133,7 +133,7 @@ def onnx_of_encoder(weights: Mapping[str, Floats]) -> bytes:
 def onnx_of_head(weights: Mapping[str, Floats]) -> bytes:
     """For each piece as many numbers as ``head.weight`` has rows."""
     graph = NamedGraph(weights)
-    matrix = graph.constant("head", np.ascontiguousarray(weights["head.weight"].T))
+    matrix = graph.constant("head.matrix", np.ascontiguousarray(weights["head.weight"].T))
     product = graph.op("MatMul", _hidden(graph), matrix)
     graph.op("Add", product, graph.weight("head.bias"), output=HEAD)
     shape: list[str | int] = ["texts", "tokens", len(weights["head.bias"])]

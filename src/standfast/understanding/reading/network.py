@@ -24,7 +24,6 @@ from standfast.understanding.reading.layout import PAD, Pieces, Window, windows
 from standfast.understanding.reading.reader import Reading
 from standfast.understanding.reading.structure import MARKS
 
-NAME = "read-1"
 BATCH_PIECES_MAX = 1024  # padded: more fit no cache, and take longer for each
 KEPT_MAX = 256  # messages: one is read again when a language model has read it, too
 
@@ -54,14 +53,14 @@ class ClauseNetwork(BaseNetwork):
         try:
             found: Floats = self.session.run(None, given)[0]
         except Exception as error:
-            raise Unavailable(f"{NAME} failed: {error}") from error
+            raise Unavailable(f"{box.READER} failed: {error}") from error
         return found
 
 
 def reader_files(folder: Path) -> ReaderFiles:
     """Unavailable: there are none. Incompatible: they are not those that were shipped."""
-    found = box.load_files(folder, NAME)
-    described = json.loads(box.read_file(folder, f"{NAME}.json"))
+    found = box.load_files(folder, box.READER)
+    described = json.loads(box.read_file(folder, f"{box.READER}.json"))
     marks = np.frombuffer(base64.b64decode(described["structure"]), np.float16)
     return ReaderFiles(
         onnx=found.onnx,
