@@ -16,7 +16,7 @@ CHECKED := src tests scripts model training $(wildcard bench evaluation proof)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check types gates bench peers eval eval-learning eval-poisoning proof test-long \
+.PHONY: help serve test check types gates bench peers eval eval-learning eval-reader readthrough eval-poisoning proof test-long \
 	docs site screenshots fixture release audit pins clean
 
 help:  ## list the commands
@@ -59,6 +59,12 @@ eval: $(VENV)/dev.stamp  ## measure how well memories are found (DATA=folder; EV
 
 eval-learning: $(VENV)/dev.stamp  ## measure how well beliefs are learned and changed (EVAL=options)
 	$(BIN)/python -m evaluation.learning $(EVAL)
+
+eval-reader: $(VENV)/dev.stamp  ## measure how well messages are read (EVAL=files of labelled messages)
+	$(BIN)/python -m evaluation.reading $(EVAL)
+
+readthrough: $(VENV)/dev.stamp  ## print what is remembered of conversations, to be read (EVAL=files)
+	$(BIN)/python -m evaluation.readthrough $(EVAL)
 
 proof: $(VENV)/dev.stamp  ## try every promise at length, go on where it stopped (PROOF=minutes, FAMILY=name)
 	$(BIN)/python -m proof $(if $(PROOF),--minutes $(PROOF)) $(if $(FAMILY),--family $(FAMILY))
