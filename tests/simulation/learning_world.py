@@ -125,6 +125,8 @@ class Model:
         weights = (0, 0, 0, 0, 0, 1) if self.sober else (3, 2, 1, 3, 6, 6)
         (mood,) = self._dice.choices(moods, weights)
         data = mood(prompt)
+        if asyncio.iscoroutine(data):
+            data = await data
         return Reply(text="", data=data, usage=Usage(calls=1, tokens_in=9))
 
     def _down(self, _: Prompt) -> Any:
@@ -146,7 +148,7 @@ class Model:
         handle = f"t{self._dice.randrange(1, 9)}"
         return {"facts": [{"text": text, "from": handle, "links": links, "durability": "core"}]}
 
-    def _leans(self, prompt: Prompt) -> Any:
+    async def _leans(self, prompt: Prompt) -> Any:
         """Uses the name that a known memory gives to what a message speaks of."""
         answer = await self._learns(prompt)
         named = _KNOWN.search(prompt.user)
