@@ -61,7 +61,10 @@ async def printed(path: Path) -> list[str]:
         over = [one for one in found.items if one.status == "superseded"]
         lines += _listed("replaced", over)
         waiting = await memory.review(scope=SCOPE)
-        lines += [f"-- review: {len(waiting)}", *(f"  {one}" for one in waiting)]
+        lines += [
+            f"-- review: {len(waiting)}",
+            *(f"  {one.why}: {one.record.text}" for one in waiting if one.record),
+        ]
         for question in about.get("questions", ()):
             packet = await memory.context(scope=SCOPE, query=question, tokens=TOKENS)
             lines += [f"-- asked: {question}", packet.text]

@@ -98,7 +98,7 @@ def is_legal(tags: list[int]) -> bool:
 
 @given(scores)
 def test_a_row_is_legal_and_no_worse_than_any_legal_change_of_it(found: Floats) -> None:
-    row = legal_row(found)
+    row = legal_row(found, HEAD.transitions)
     assert is_legal(row)
     total = sum(found[at, tag] for at, tag in enumerate(row))
     for at in range(len(row)):
@@ -112,7 +112,7 @@ def test_a_row_is_legal_and_no_worse_than_any_legal_change_of_it(found: Floats) 
 def test_the_best_legal_row_is_found_where_each_piece_alone_would_be_illegal() -> None:
     found = np.zeros((2, TAGS), np.float32)
     found[0, 0], found[0, 1], found[1, 2] = 1.0, 0.5, 3.0
-    assert legal_row(found) == [1, 2]
+    assert legal_row(found, HEAD.transitions) == [1, 2]
 
 
 texts = st.lists(st.sampled_from(["ab", "c.", "日本", "d", "\n"]), max_size=20).map(" ".join)

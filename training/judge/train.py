@@ -1,4 +1,4 @@
-"""``python -m training.judge.train PAIRS BASE OUT``: trains judge-1; needs torch, numpy, tokenizers.
+"""``python -m training.judge.train PAIRS BASE OUT``: trains judge-1 (torch, numpy, tokenizers).
 
 PAIRS is the folder with judged pairs, BASE what ``training.encoder.base`` wrote. ``--coarse``:
 files of statements with later texts of which only is known whether they change it (``=``, ``+``,
@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     files = judged(options.pairs)
     if missing := set(options.test) - set(files):
-        print(f"error: {options.pairs} has no {sorted(missing)[0]}.jsonl", file=sys.stderr)
+        print(f"error: {options.pairs} has no {min(missing)}.jsonl", file=sys.stderr)
         return 2
     reader = Tokenizer.from_file(str(options.base / "pieces.json"))
     known = [

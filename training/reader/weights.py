@@ -41,8 +41,12 @@ SIZES = {
 }
 
 
-def description(calibration: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, Any]:
-    """What each row of the head means, and what its probabilities are worth."""
+def description(
+    calibration: Mapping[str, Mapping[str, float]] | None = None,
+    transitions: Sequence[Sequence[float]] = (),
+) -> dict[str, Any]:
+    """What each row of the head means, and what its probabilities are worth. ``transitions``: what
+    each tag adds to the score of each that follows it."""
     stops = np.cumsum(list(SIZES.values())).tolist()
     parts = {
         name: [stop - size, stop] for (name, size), stop in zip(SIZES.items(), stops, strict=True)
@@ -54,6 +58,7 @@ def description(calibration: Mapping[str, Mapping[str, float]] | None = None) ->
         "categories": list(CATEGORY_ORDER),
         "durations": list(DURATION_ORDER),
         "calibration": dict(calibration or {}),
+        "transitions": [list(row) for row in transitions],
     }
 
 
@@ -112,8 +117,13 @@ def read(path: Path) -> dict[str, Floats]:
     }
 
 
-def describe(path: Path, calibration: Mapping[str, Mapping[str, float]]) -> None:
-    path.write_text(json.dumps(description(calibration), indent=1) + "\n", "utf-8")
+def describe(
+    path: Path,
+    calibration: Mapping[str, Mapping[str, float]],
+    transitions: Sequence[Sequence[float]],
+) -> None:
+    text = json.dumps(description(calibration, transitions))
+    path.write_text(text + "\n", "utf-8")
 
 
 def _levels(value: Floats) -> tuple[NDArray[np.int8], Floats]:

@@ -23,6 +23,7 @@ class Clause:
     label: Label
     subject: str = ""  # me, we, you, or the words that name it
     subject_in: SubjectSource = "fixed"  # where those words stand
+    subject_share: float = 1.0  # how sure it is
     category: str = ""
     lasts: str = ""  # always, years, months, weeks, days
     answers: bool = False  # not understood without the line before

@@ -7,6 +7,7 @@ subject, and scores of what is known about a clause, averaged over its pieces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +19,12 @@ from standfast.understanding.reading.layout import Window
 from standfast.understanding.reading.structure import Range
 
 TAGS = 1 + 2 * len(LABELS)  # outside, then begin and inside of each label
+# What may not follow what: an "inside" follows its own label.
+ILLEGAL = np.zeros((TAGS, TAGS), np.bool_)
+ILLEGAL[:, 2::2] = True
+ILLEGAL[range(2, TAGS, 2), range(2, TAGS, 2)] = ILLEGAL[range(1, TAGS, 2), range(2, TAGS, 2)] = (
+    False
+)
 SUBJECT_MAX = 16  # pieces
 CERTAIN = 1e-6  # probabilities stay so far from 0 and 1
 ADDRESSED: Label = "ORDER"  # whoever is told how to behave is the assistant
@@ -49,6 +56,7 @@ class Head:
     categories: Sequence[str]
     durations: Sequence[str]
     calibration: Mapping[str, Calibration]
+    transitions: Floats = field(default_factory=lambda: np.zeros((TAGS, TAGS), np.float32))
 
     @property
     def size(self) -> int:
@@ -72,6 +80,7 @@ def head_of(data: Mapping[str, Any]) -> Head:
         calibration={
             label: Calibration(**data["calibration"].get(label, {})) for label in LABELS
         },
+        transitions=np.array(data.get("transitions") or np.zeros((TAGS, TAGS)), np.float32),
     )  # fmt: skip
 
 
@@ -83,7 +92,7 @@ def decode(outputs: Floats, window: Window, head: Head) -> list[Clause]:
     tags = head.part(outputs, "tags")[start:stop]
     shares = _shares(tags)
     found = []
-    for first, last, label in _runs(legal_row(tags)):
+    for first, last, label in _runs(legal_row(tags, head.transitions)):
         share = float(shares[first : last + 1, label].mean())
         clause = _clause(outputs, window, head, (start + first, start + last, label), share)
         if clause is not None and window.owned[0] <= start + first < window.owned[1]:
@@ -100,17 +109,17 @@ def joined(parts: Iterable[Iterable[Clause]]) -> list[Clause]:
     return found
 
 
-def legal_row(scores: Floats) -> list[int]:
-    """The best row of tags in which every "inside" follows a tag of its own label (Viterbi)."""
+def legal_row(scores: Floats, transitions: Floats) -> list[int]:
+    """The best row of tags in which every "inside" follows a tag of its own label (Viterbi).
+    ``transitions``: what each tag adds to the score of each that follows it."""
     best, back = scores[0].astype(np.float64), []
     best[2::2] = -np.inf
-    begins = np.arange(1, scores.shape[1], 2)
+    allowed = np.where(ILLEGAL, -np.inf, transitions)
     for row in scores[1:]:
-        top = int(best.argmax())
-        source = np.full(len(best), top)
-        source[2::2] = np.where(best[1::2] >= best[2::2], begins, begins + 1)
+        table = best[:, None] + allowed
+        source = table.argmax(axis=0)
         back.append(source)
-        best = row + best[source]
+        best = row + table[source, np.arange(len(best))]
     tags = [int(best.argmax())]
     for source in reversed(back):
         tags.append(int(source[tags[-1]]))
@@ -159,13 +168,14 @@ def _clause(
     if label not in KEPT:
         return Clause(start=start, end=end, label=label, confidence=confidence)
     mean = outputs[first : last + 1].mean(axis=0)
-    subject, source = _subject(outputs, mean, window, head, label)
+    subject, source, share = _subject(outputs, mean, window, head, label)
     return Clause(
         start=start,
         end=end,
         label=label,
         subject=subject,
         subject_in=source,
+        subject_share=share,
         category=head.categories[int(head.part(mean, "category").argmax())],
         lasts=head.durations[int(head.part(mean, "lasts").argmax())],
         answers=bool(window.previous) and float(head.part(mean, "answers")[0]) > 0,
@@ -175,21 +185,23 @@ def _clause(
 
 def _subject(
     outputs: Floats, mean: Floats, window: Window, head: Head, label: Label
-) -> tuple[str, SubjectSource]:
+) -> tuple[str, SubjectSource, float]:
     if label == ADDRESSED:
-        return "you", "fixed"
+        return "you", "fixed", 1.0
     places = window.candidates
     keys = head.part(outputs[places], "start_key")
     starts = keys @ head.part(mean, "start_query")
     fixed = head.part(mean, "fixed")
+    both = np.concatenate([fixed, starts])
+    share = float(1 / np.exp(both - both.max()).sum())
     if fixed.max() >= starts.max(initial=-np.inf):
-        return head.fixed[int(fixed.argmax())], "fixed"
+        return head.fixed[int(fixed.argmax())], "fixed", share
     first = places[int(starts.argmax())]
     text, source, stop = _side(window, first)
     near = outputs[first : min(first + SUBJECT_MAX, stop)]
     last = first + int((head.part(near, "end_key") @ head.part(mean, "end_query")).argmax())
     start, end = characters(text, window.offsets[first : last + 1])
-    return text[start:end], source
+    return text[start:end], source, share
 
 
 def _side(window: Window, position: int) -> tuple[str, SubjectSource, int]:

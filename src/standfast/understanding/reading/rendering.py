@@ -26,6 +26,7 @@ from standfast.understanding.reading.verbs import is_base, is_finite, third_pers
 
 ENGLISH = "en"
 ASKED_CHARACTERS_MAX = 300
+SURE = 0.8  # of a subject that is written where the clause does not say it
 
 _SUBJECT = later(r"I(?P<ending>'(?:m|ve|ll|d))?(?= )")
 _ADVERB = later(
@@ -80,7 +81,7 @@ def _is_english(said: str, message: Message) -> bool:
 
 def _quoted(clause: Clause, said: str, message: Message, asked: str, spans: Sequence[Span]) -> str:
     words = one_line(said).replace('"', "'")
-    if not asked and clause.subject_in != "fixed":
+    if not asked and clause.subject_in != "fixed" and clause.subject_share >= SURE:
         words = _with_help(words, one_line(readable(clause.subject)))
     verb = " asks" if clause.label == "ORDER" else ""
     question = f', asked "{asked}"{"," if verb else ""}' if asked else ""
@@ -126,7 +127,7 @@ def _composed(clause: Clause, said: str, message: Message, spans: Sequence[Span]
     if _MINE.match(said) or not any(is_finite(one) for one in _WORD.findall(said)):
         return ""
     speaker = speaker_of(message)
-    if _PRONOUN.fullmatch(clause.subject):
+    if _PRONOUN.fullmatch(clause.subject) or _is_unsure(clause, said):
         return ""
     if clause.subject == "me":
         text = _of_speaker(said, speaker)
@@ -136,6 +137,12 @@ def _composed(clause: Clause, said: str, message: Message, spans: Sequence[Span]
         return ""
     text = _dated(text, spans)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _is_unsure(clause: Clause, said: str) -> bool:
+    """Whether a subject would have to be written that may be another."""
+    written = clause.subject_in != "fixed" and clause.subject.casefold() not in said.casefold()
+    return written and clause.subject_share < SURE
 
 
 def _of_speaker(said: str, speaker: str) -> str:

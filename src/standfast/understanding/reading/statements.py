@@ -17,6 +17,7 @@ from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
 CHARACTERS_MAX = 500  # of a clause: what is longer is no statement
+FRAGMENT_BYTES_MAX = 12  # of one word: four characters of Chinese can be a sentence
 STATEMENTS_MAX = 40  # of one message
 
 TYPES: Mapping[Label, Type] = {"FACT": "fact", "PREF": "preference", "ORDER": "user_request"}
@@ -86,9 +87,18 @@ def _statements(
     for clause in clauses:
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
         if is_kept and not is_foreign(clause.start, clause.end, foreign):
+            if _is_fragment(clause, message):
+                continue
             statement = _statement(message, clause, previous, places)
             if not _says_nothing(statement.text):
                 yield statement
+
+
+def _is_fragment(clause: Clause, message: Message) -> bool:
+    """A word that answers nothing says nothing alone."""
+    said = message.text[clause.start : clause.end]
+    alone = len(said.split()) < 2 and len(said.encode()) <= FRAGMENT_BYTES_MAX
+    return alone and clause.label != "ORDER" and not clause.answers
 
 
 def _says_nothing(text: str) -> bool:
