@@ -19,7 +19,6 @@ from standfast.ports import AnswerError, Cell, Prompt, Reply, Store
 from standfast.scopes import root_of
 from standfast.stores.dict import DictStore
 from standfast.testing.learner import answer_for
-from standfast.wiring.reader import boxed_reader
 from standfast.types import (
     Batch,
     Listing,
@@ -33,6 +32,7 @@ from standfast.types import (
 )
 from standfast.upkeep.loop import one_round
 from standfast.wiring import open_engine
+from standfast.wiring.reader import boxed_reader
 
 ROOT = "user:ann"
 CODER = f"{ROOT}:agent:coder"

@@ -12,6 +12,7 @@ from standfast.models.local.files import INSTALL
 from standfast.settings import Settings
 from standfast.understanding.reading.reader import Reader
 
+
 def why_no_reader() -> str:
     """Why no network can run here, in one line; "" if one can. Its files are looked at only when
     they are loaded."""
