@@ -30,16 +30,23 @@ class ScriptedClause:
 
 
 class ScriptedReader:
-    """Implements ``Reader``. ``asked`` are the texts that it was shown."""
+    """Implements ``Reader``. ``asked`` are the texts that it was shown; ``otherwise`` reads those
+    that it does not know."""
 
-    def __init__(self, clauses: Mapping[str, Iterable[ScriptedClause]]) -> None:
+    def __init__(
+        self, clauses: Mapping[str, Iterable[ScriptedClause]], otherwise: Reader | None = None
+    ) -> None:
         self._clauses = {text: tuple(some) for text, some in clauses.items()}
+        self._otherwise = otherwise
         self.asked: list[str] = []
         self.trouble = ""
 
     async def read(self, messages: Sequence[Reading]) -> list[list[Clause]]:
         self.asked += [one.text for one in messages]
-        return [list(self._placed(one)) for one in messages]
+        rest = [one for one in messages if one.text not in self._clauses]
+        others = await self._otherwise.read(rest) if self._otherwise and rest else [[]] * len(rest)
+        found = dict(zip(rest, others, strict=True))
+        return [found[one] if one in found else list(self._placed(one)) for one in messages]
 
     def _placed(self, reading: Reading) -> Iterable[Clause]:
         start = 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from standfast.text.dates import Span
@@ -46,28 +47,46 @@ _SENTENCE = later(r"[^.!?。！？\n]*[^.!?。！？\n\s][^.!?。！？\n]*[.!?�
 _TIMED = later(r"\A(?:on|in|from) ")
 # Prepositions that a date follows without another: "since 2026-11-07".
 _BEFORE_TIME = frozenset("to from of for by until till around since before after on in is".split())
+_OPENED = {")": "(", "]": "["}
 _EDGES = " \t\n.,;:!。，；-–—"
 
 
 @frozen
 class Rendering:
-    """``text``: the statement; "" where there is only the quotation."""
+    """``text``: the statement; "" where there is only the quotation. ``leans_on``: the quotation
+    has words of the line before."""
 
     text: str
     quoted: str
+    leans_on: bool = False
 
 
 def render(
     clause: Clause, message: Message, previous: Message | None, spans: Sequence[Span]
 ) -> Rendering:
     """``previous``: the line before the message; ``spans``: the times that the clause names."""
-    said = readable(message.text[clause.start : clause.end]).strip(_EDGES)
-    asked = _asked(clause, previous)
-    quoted = _quoted(clause, said, message, asked, spans)
-    if clause.label == "ORDER" or asked or clause.subject_in == "previous":
-        return Rendering(text="", quoted=quoted)
-    text = _composed(clause, said, message, spans) if _is_english(said, message) else ""
-    return Rendering(text=text, quoted=quoted)
+    said = readable(words_of(message.text, clause)).strip(_EDGES)
+    asked = _asked(clause, message, previous)
+    is_english = _is_english(said, message)
+    clause = _about_speaker(clause, said) if is_english else clause
+    unclear = asked or _is_unsure(clause, said)
+    subject = "" if unclear else _subject_to_help(clause, said, is_english)
+    quoted = _quoted(clause, said, message, asked, subject, spans)
+    leans_on = bool(asked or (subject and clause.subject_in == "previous"))
+    if clause.label == "ORDER" or leans_on or clause.subject_in == "previous" or not is_english:
+        return Rendering(text="", quoted=quoted, leans_on=leans_on)
+    return Rendering(text=_composed(clause, said, message, spans), quoted=quoted)
+
+
+def words_of(text: str, clause: Clause) -> str:
+    """The words of a clause, with the bracket that closes one it opened."""
+    said = text[clause.start : clause.end]
+    behind = text[clause.end : clause.end + 1]
+    return (
+        said + behind
+        if behind in _OPENED and said.count(_OPENED[behind]) > said.count(behind)
+        else said
+    )
 
 
 def _is_english(said: str, message: Message) -> bool:
@@ -79,18 +98,43 @@ def _is_english(said: str, message: Message) -> bool:
 # As it was said
 
 
-def _quoted(clause: Clause, said: str, message: Message, asked: str, spans: Sequence[Span]) -> str:
-    words = one_line(said).replace('"', "'")
-    if not asked and clause.subject_in != "fixed" and clause.subject_share >= SURE:
-        words = _with_help(words, one_line(readable(clause.subject)))
+def _quoted(
+    clause: Clause,
+    said: str,
+    message: Message,
+    asked: str,
+    subject: str,
+    spans: Sequence[Span],
+) -> str:
+    words = _with_help(one_line(said).replace('"', "'"), subject)
     verb = " asks" if clause.label == "ORDER" else ""
     question = f', asked "{asked}"{"," if verb else ""}' if asked else ""
     return f'{speaker_of(message)}{question}{verb}: "{words}"{_dates(spans)}'
 
 
+def _about_speaker(clause: Clause, said: str) -> Clause:
+    """ "I ..." is about the speaker, whatever else is named."""
+    own = _SUBJECT.match(said) and clause.label != "ORDER"
+    return replace(clause, subject="me", subject_in="fixed") if own else clause
+
+
+def _subject_to_help(clause: Clause, said: str, is_english: bool) -> str:
+    """Whom a clause means that begins with a pronoun, or with a verb; "" where it says that. In
+    other languages only what its own message names."""
+    subject = one_line(readable(clause.subject))
+    if clause.subject_in == "fixed" or subject.casefold() in said.casefold():
+        return ""
+    if _PRONOUN.fullmatch(subject) or "[" in subject or "]" in subject:
+        return ""
+    if not is_english:
+        return subject if clause.subject_in == "message" else ""
+    points = _PRONOUN.match(said) or _POSSESSIVE.match(said)
+    return subject if points or _is_verb(said) else ""
+
+
 def _with_help(said: str, subject: str) -> str:
     """ "she [Priya] is allergic to nuts"; "[the orders table] is partitioned by month"."""
-    if not subject or subject.casefold() in said.casefold():
+    if not subject:
         return said
     if found := _PRONOUN.match(said) or _POSSESSIVE.match(said):
         word = found[0].rstrip()
@@ -107,9 +151,11 @@ def _dates(spans: Sequence[Span]) -> str:
     return f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
 
 
-def _asked(clause: Clause, previous: Message | None) -> str:
-    """The last question of the line before it, or its last sentence."""
+def _asked(clause: Clause, message: Message, previous: Message | None) -> str:
+    """The last question of somebody else in the line before it, or its last sentence."""
     if previous is None or not clause.answers:
+        return ""
+    if (previous.role, previous.author) == (message.role, message.author):
         return ""
     parts = [one.strip() for one in _SENTENCE.findall(readable(previous.text)) if one.strip()]
     questions = [one for one in parts if one[-1] in "?？"]

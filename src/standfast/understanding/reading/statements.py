@@ -12,7 +12,7 @@ from standfast.types import Durability, Message, RelationKind, Type
 from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import KEPT, Clause, Label
 from standfast.understanding.reading.foreign import is_foreign
-from standfast.understanding.reading.rendering import render
+from standfast.understanding.reading.rendering import render, words_of
 from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
@@ -111,9 +111,8 @@ def _statement(
     message: Message, clause: Clause, previous: Message | None, places: tuple[Range, ...]
 ) -> Statement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
-    said = message.text[clause.start : clause.end]
+    said = words_of(message.text, clause)
     shown = render(clause, message, previous, spans)
-    needs_line = clause.answers or clause.subject_in == "previous"
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
         valid = Validity(until=valid.until)
@@ -122,19 +121,27 @@ def _statement(
         quoted=shown.quoted,
         said=said,
         messages=(message.id,),
-        asked=(previous.id,) if previous is not None and needs_line else (),
+        asked=(previous.id,) if previous is not None and shown.leans_on else (),
         replies=clause.answers,
         clauses=places,
         type=TYPES[clause.label],
         confidence=round(clause.confidence, 3),
         importance=_importance(clause),
-        durability="ephemeral" if clause.lasts in SHORT and clause.label != "ORDER" else None,
+        durability=_durability(clause),
         tags=(clause.category,) if clause.category else (),
         entities=(clause.subject,) if clause.subject_in != "fixed" else (),
         valid_from=valid.since,
         valid_to=valid.until,
         changed_by=valid.changed_by,
     )
+
+
+def _durability(clause: Clause) -> Durability | None:
+    """What concerns somebody's health for ever, and an order without an end, are never overlooked;
+    None: as usual."""
+    if clause.lasts == "always" and (clause.label == "ORDER" or clause.category == "health"):
+        return "core"
+    return "ephemeral" if clause.lasts in SHORT and clause.label != "ORDER" else None
 
 
 def _importance(clause: Clause) -> float:
