@@ -163,6 +163,11 @@ def build_parser() -> argparse.ArgumentParser:
     add("--curve", action="store_true", help="one run for 1/8, 1/4, 1/2 and all of the messages")
     add("--limit", type=int, help="only so many messages: a rehearsal")
     add("--teacher", type=Path, nargs="*", default=(), metavar="FILE", help="runs to distil")
+    add("--runs", type=Path, nargs="*", default=(), metavar="FILE",
+        help="train nothing: write the mean of these runs")  # fmt: skip
+    add(
+        "--start", type=Path, metavar="FILE", help="weights of layers to begin with, not the base's"
+    )
     add("--unlabelled", type=Path, nargs="*", default=(), metavar="FILE",
         help="more messages for the teachers, spans empty")  # fmt: skip
     add("--epochs", type=int, default=usual.epochs)
@@ -204,6 +209,9 @@ def run(options: argparse.Namespace) -> None:
     if options.unlabelled and not options.teacher:
         raise ValueError("messages without labels need --teacher")
     start = first_layers(base.load(options.base), settings.layers)
+    if options.start:
+        with np.load(options.start) as stored:
+            start = {**start, **{name: stored[name].astype(np.float32) for name in stored.files}}
     tokenizer = Tokenizer.from_file(str(options.base / "pieces.json"))
     data = load(options, tokenizer)
     teachers = [weights.trained(weights.read(path), start) for path in options.teacher]
@@ -213,6 +221,9 @@ def run(options: argparse.Namespace) -> None:
     print(f"{len(data.learned)} to learn from, {len(data.calibrated)} to calibrate on,"
           f" {len(data.tested)} to test on, {DEVICE}", flush=True)  # fmt: skip
     results = Results(options.out, data, start, settings)
+    if options.runs:
+        results.add("mean", weights.average([weights.read(path) for path in options.runs]))
+        return
     start = initial(start, weights.plain_head().size)
     trained_runs: dict[str, Weights] = {}
     for name, seed, share in planned(options):
