@@ -23,6 +23,7 @@ from standfast.settings import Settings
 from standfast.types.frozen import frozen
 
 BOXED = "recall-1"  # as ``box.NAME``, which is imported only where it is used
+OURS = "recall-"
 
 
 @frozen
@@ -72,7 +73,7 @@ def _best_local(given: Circumstances) -> str:
     """The local model that the settings name, else the next best that is there."""
     from standfast.models.providers.minilm import box, weights
 
-    wanted = given.settings.local_model
+    wanted = _in_the_box(given.settings.local_model)
     if wanted == box.NAME and box.runs_here():
         return box.NAME
     if wanted in (box.NAME, "minilm") and weights.status(given.minilm_folder).ready:
@@ -95,7 +96,7 @@ def better_local(space: str, given: Circumstances) -> str:
 def _named(name: str, given: Circumstances) -> Embedder | None:
     if is_remote(name):
         return _remote(name, given)
-    family, _, size = name.partition("/")
+    family, _, size = _in_the_box(name).partition("/")
     if family == "none":
         return None
     if family == "hashing":
@@ -106,7 +107,11 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
         from standfast.models.providers.minilm import box
         from standfast.models.providers.minilm.model import BoxedEmbedder
 
-        return BoxedEmbedder(box.place() or Path(), threads=given.settings.model_threads)
+        return BoxedEmbedder(
+            box.place() or Path(),
+            threads=given.settings.model_threads,
+            kept=given.minilm_folder.parent,
+        )
     if family == "minilm":
         from standfast.models.providers.minilm.model import MiniLmEmbedder
 
@@ -115,6 +120,15 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
         f"unknown embedder {name!r}; use auto, recall-1, minilm, hashing, none, an object, or a "
         "service: openai:..., gemini:..., ollama:... or openai-compatible:..."
     )
+
+
+def _in_the_box(name: str) -> str:
+    """Who names a former model of ours means the one that comes in its place."""
+    if not name.startswith(OURS) or name == BOXED:
+        return name
+    from standfast.models.providers.minilm import box
+
+    return BOXED if name.partition("/")[0] in box.FORMER else name
 
 
 def reader_for(embedder: Embedder | None, settings: Settings) -> Reader | None:

@@ -25,8 +25,19 @@ SHA256: Mapping[str, str] = {
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
+# Our models that were published, with their files. A store with vectors of a former one changes its
+# vector space by itself: what comes in the box has changed, and nobody chose that model by name.
+PUBLISHED: Mapping[str, Mapping[str, str]] = {
+    "recall-1": {
+        "recall-1.onnx": "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
+        TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+}
+FORMER = {name: files for name, files in PUBLISHED.items() if name != NAME}
 
 GET = install_command("model")
+_NOT_PUBLISHED = "is not what was published; remove its folder"
+_NOT_WHOLE = "put it back, or remove its folder"
 _DAMAGED = f"is damaged or changed; {GET}"
 # Of a clone that is used without installing its packages: beside src/.
 _CHECKOUT = Path(__file__).resolve().parents[5] / "model" / PACKAGE
@@ -52,6 +63,15 @@ def load_files(folder: Path, name: str = NAME) -> ModelFiles:
         for file in (f"{name}.onnx", TOKENIZER)
     )
     return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
+
+
+def load_former(folder: Path, name: str) -> ModelFiles:
+    """The files of a former model, where somebody has kept them."""
+    graph, tokenizer = (
+        verified(folder / file, FORMER[name][file], damaged=_NOT_PUBLISHED, get=_NOT_WHOLE)
+        for file in (f"{name}.onnx", TOKENIZER)
+    )
+    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=str(folder))
 
 
 def status() -> Status:

@@ -106,9 +106,33 @@ class BoxedEmbedder(MiniLmEmbedder):
     """The model that comes with standfast: the same network, trained to find memories."""
 
     space = f"{box.NAME}/{DIMENSIONS}"
+    succeeds = frozenset(f"{name}/{DIMENSIONS}" for name in box.FORMER)
+
+    def __init__(self, folder: Path, *, threads: int = THREADS, kept: Path | None = None) -> None:
+        """``kept``: the folder in which somebody may have kept the files of former models, each
+        in a folder of its name."""
+        super().__init__(folder, threads=threads)
+        found = [FormerEmbedder(name, kept / name, threads) for name in box.FORMER if kept]
+        self.former = {one.space: one for one in found if one.is_kept}
 
     def _files(self) -> ModelFiles:
         return box.load_files(self._folder)
+
+
+class FormerEmbedder(MiniLmEmbedder):
+    """A former model of ours: it reads questions for a store that still has its space."""
+
+    def __init__(self, name: str, folder: Path, threads: int) -> None:
+        super().__init__(folder, threads=threads)
+        self._name = name
+        self.space = f"{name}/{DIMENSIONS}"
+
+    @property
+    def is_kept(self) -> bool:
+        return (self._folder / f"{self._name}.onnx").is_file()
+
+    def _files(self) -> ModelFiles:
+        return box.load_former(self._folder, self._name)
 
 
 class _RecentRows:
