@@ -54,6 +54,7 @@ _Server = object_of(
     profile=str,
     embedder=str,
     space=str,
+    reembedding=str,
     models=dict[str, str],
     settings=dict[str, Any],
 )
@@ -64,6 +65,7 @@ _SERVER_SAID = {
     "profile": "default",
     "embedder": "minilm/384",
     "space": "minilm/384",
+    "reembedding": "",
     "models": {"summarize": "openai:gpt-4o-mini"},
     "settings": {"rate": 6000},
 }
@@ -103,6 +105,7 @@ async def server(request: Request, caller: Asking) -> Response:
     every scope; secrets are not among them."""
     if not caller.is_master:
         raise Denied("the server belongs to all: this needs an admin key for every scope")
+    await caller.engine.space()  # another process may move the store
     return answer(in_force(caller.memory, request.app.state.settings, request.app.version))
 
 
