@@ -408,8 +408,8 @@ def test_X1_a_message_at_which_a_reader_raises_does_not_stop_a_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     say(memory, "I like tea.", ODD, NEXT)
+    Spent(monkeypatch, seconds=seconds)
     with failing(statements, "statements_of", KeyError):
-        Spent(monkeypatch, seconds=seconds)
         answer = memory.recall(HOME, scope=ANN, types=FACTS)
     assert "Ann lives in Berlin." in found(answer)
     assert left(answer) == []
