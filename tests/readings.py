@@ -41,4 +41,13 @@ READINGS: dict[str, tuple[Clause, ...]] = {
     ),
     "Up to 85 now.": (Clause("Up to 85 now", category="work"),),
     "Down to 55 now.": (Clause("Down to 55 now", category="work"),),
+    "Miso got run over last night.": (
+        Clause("Miso got run over last night", subject="Miso", category="people"),
+    ),
+    "The new shift starts at noon so I finally sleep in till nine.": (
+        Clause("The new shift starts at noon", subject="The new shift", category="work"),
+        Clause("I finally sleep in till nine", category="leisure"),
+    ),
+    "they've put him on days": (Clause("they've put him on days", category="people"),),
+    "my parents are away for a week, house to myself!": (),
 }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from standfast.text.compare import difference, normalise, record_hash, text_hash
 
 DIFFERENT = [
+    ("Ann met Peña at noon", "Ann met Pena at noon"),
     # numbers, quantities, dates, times, versions, units
     ("Ann has 3 cats", "Ann has 4 cats"),
     ("Ann has three cats", "Ann has four cats"),
@@ -144,7 +145,7 @@ SAME = [
     ("Some people are walking", "People are walking"),
     ("Edit main.py before lunch", "edit main.py before lunch"),
     ("Ann lives in the U.S.", "Ann lives in the US"),
-    ("Café Müller is open", "Cafe Muller is open"),
+    ("The cafés are full today", "The cafes are full today"),
     ("我喜欢茶", "我非常喜欢茶"),
     ("お茶が好きです", "お茶は好きです"),
     ("It was 5 degrees", "It was five degrees"),

@@ -31,10 +31,18 @@ SHA256: Mapping[str, str] = {
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
-# Spaces of models that were in the box before: a store that has one moves on by itself.
-BEFORE = ("recall-1/384",)
+# Models that were in the box before, with their files. A store with vectors of one changes its
+# vector space by itself: what comes in the box has changed, and nobody chose that model by name.
+FORMER: Mapping[str, Mapping[str, str]] = {
+    "recall-1": {
+        "recall-1.onnx": "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
+        TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+}
 
 GET = install_command("model")
+_NOT_PUBLISHED = "is not what was published; remove its folder"
+_NOT_WHOLE = "put it back, or remove its folder"
 _DAMAGED = f"is damaged or changed; {GET}"
 # Of a clone that is used without installing its packages: beside src/.
 _CHECKOUT = Path(__file__).resolve().parents[4] / "model" / PACKAGE
@@ -70,6 +78,15 @@ def load_news(folder: Path) -> ModelFiles:
 def read_file(folder: Path, file: str) -> bytes:
     """A file of the box, checked."""
     return verified(folder / file, SHA256[file], damaged=_DAMAGED, get=GET)
+
+
+def load_former(folder: Path, name: str) -> ModelFiles:
+    """The files of a former model, where somebody has kept them."""
+    graph, tokenizer = (
+        verified(folder / file, FORMER[name][file], damaged=_NOT_PUBLISHED, get=_NOT_WHOLE)
+        for file in (f"{name}.onnx", TOKENIZER)
+    )
+    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=str(folder))
 
 
 def status() -> Status:

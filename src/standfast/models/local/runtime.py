@@ -25,7 +25,7 @@ Libraries = tuple[Any, Any]
 
 
 def libraries() -> Libraries:
-    """onnxruntime and the tokenizer class, which only the extra ``local`` brings."""
+    """onnxruntime and the tokenizer class."""
     try:
         import onnxruntime
         from tokenizers import Tokenizer

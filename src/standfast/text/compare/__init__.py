@@ -194,10 +194,12 @@ def _name(a: TextParts, b: TextParts) -> str:
 
 
 def _only_named(a: TextParts, b: TextParts) -> set[str]:
-    """Names of one that the other has neither as a name nor as a plain word. A name has no other
-    forms: Boots is not Boot; but two words for the same thing are one."""
+    """Names of one that the other has neither as a name nor as a plain word, or with other accents.
+    A name has no other forms: Boots is not Boot; but two words for the same thing are one."""
+    same = {bare: a.diacritics.get(bare, bare) for bare in a.capitals & b.capitals}
+    other_accents = {w for bare, w in same.items() if w != b.diacritics.get(bare, bare)}
     plain = b.content_set - {form for name, form in b.written.items() if form == stem(name)}
-    return {
+    return other_accents | {
         name
         for name, form in a.written.items()
         if name not in b.written
