@@ -102,6 +102,20 @@ def test_X7_a_pronoun_is_helped_in_brackets() -> None:
     ]
 
 
+def test_X7_a_few_words_are_kept_with_what_stands_before_them() -> None:
+    said = "we bake with rye, 400 kg a week, and that's the law here"
+    assert texts(
+        said,
+        ScriptedClause("we bake with rye", subject="we"),
+        ScriptedClause("400 kg a week", subject="we"),
+        ScriptedClause("that's the law here", subject="we"),
+    ) == [
+        'Dana: "we bake with rye"',
+        'Dana: "[we bake with rye] 400 kg a week"',
+        'Dana: "that\'s the law here"',
+    ]
+
+
 def test_X7_an_answer_is_kept_with_its_question() -> None:
     asked = "Fine. Which day suits you?"
     (found,) = read("Tuesdays", ScriptedClause("Tuesdays", answers=True), asked=asked)

@@ -83,10 +83,10 @@ def _statements(
     message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
 ) -> Iterator[Statement]:
     places = tuple((one.start, one.end) for one in clauses)
-    for clause in clauses:
+    for before, clause in zip((None, *clauses), clauses, strict=False):
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
         if is_kept and not is_foreign(clause.start, clause.end, foreign):
-            statement = _statement(message, clause, previous, places)
+            statement = _statement(message, clause, previous, places, before)
             if not _says_nothing(statement.text):
                 yield statement
 
@@ -98,11 +98,15 @@ def _says_nothing(text: str) -> bool:
 
 
 def _statement(
-    message: Message, clause: Clause, previous: Message | None, places: tuple[Range, ...]
+    message: Message,
+    clause: Clause,
+    previous: Message | None,
+    places: tuple[Range, ...],
+    before: Clause | None,
 ) -> Statement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
     said = words_of(message.text, clause)
-    shown = render(clause, message, previous, spans)
+    shown = render(clause, message, previous, spans, before)
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
         valid = Validity(until=valid.until)
