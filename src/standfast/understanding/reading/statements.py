@@ -33,7 +33,7 @@ SHORT_WEIGHT = 0.5
 
 
 @frozen
-class Statement:
+class LearnedStatement:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
     ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
@@ -73,7 +73,7 @@ def statements_of(
     clauses: Sequence[Clause],
     previous: Message | None = None,
     foreign: Sequence[Range] = (),
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """What is kept of the clauses of a message. ``previous``: the line before it; ``foreign``: the
     ranges that are not the speaker's own."""
     return list(_statements(message, clauses, previous, foreign))[:STATEMENTS_MAX]
@@ -81,7 +81,7 @@ def statements_of(
 
 def _statements(
     message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
-) -> Iterator[Statement]:
+) -> Iterator[LearnedStatement]:
     places = tuple((one.start, one.end) for one in clauses)
     for before, clause in zip((None, *clauses), clauses, strict=False):
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
@@ -103,14 +103,14 @@ def _statement(
     previous: Message | None,
     places: tuple[Range, ...],
     before: Clause | None,
-) -> Statement:
+) -> LearnedStatement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
     said = words_of(message.text, clause)
     shown = render(clause, message, previous, spans, before)
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
         valid = Validity(until=valid.until)
-    return Statement(
+    return LearnedStatement(
         text=shown.text or shown.quoted,
         quoted=shown.quoted,
         said=said,
