@@ -12,7 +12,7 @@ from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import Clause, Label
 from standfast.understanding.reading.foreign import foreign_ranges
 from standfast.understanding.reading.reader import Reader, Reading
-from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.statements import LearnedStatement, statements_of
 
 
 @frozen(kw_only=False)
@@ -74,7 +74,7 @@ def _clause(one: ScriptedClause, reading: Reading, start: int) -> Clause:
 
 async def read_statements(
     reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """What people say in messages; the last one of ``before`` stands before the first."""
     lines = [before[-1] if before else None, *messages]
     people = [(last, one) for last, one in zip(lines, messages, strict=False) if one.role == "user"]
@@ -97,6 +97,6 @@ async def read_statements(
 
 def statements_in(
     reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """The same, where no loop runs."""
     return asyncio.run(read_statements(reader, messages, before=before))

@@ -17,7 +17,6 @@ from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
 CHARACTERS_MAX = 500  # of a clause: what is longer is no statement
-FRAGMENT_BYTES_MAX = 12  # of one word: four characters of Chinese can be a sentence
 STATEMENTS_MAX = 40  # of one message
 
 TYPES: Mapping[Label, Type] = {"FACT": "fact", "PREF": "preference", "ORDER": "user_request"}
@@ -34,7 +33,7 @@ SHORT_WEIGHT = 0.5
 
 
 @frozen
-class Statement:
+class LearnedStatement:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
     ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
@@ -74,7 +73,7 @@ def statements_of(
     clauses: Sequence[Clause],
     previous: Message | None = None,
     foreign: Sequence[Range] = (),
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """What is kept of the clauses of a message. ``previous``: the line before it; ``foreign``: the
     ranges that are not the speaker's own."""
     return list(_statements(message, clauses, previous, foreign))[:STATEMENTS_MAX]
@@ -82,23 +81,14 @@ def statements_of(
 
 def _statements(
     message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
-) -> Iterator[Statement]:
+) -> Iterator[LearnedStatement]:
     places = tuple((one.start, one.end) for one in clauses)
-    for clause in clauses:
+    for before, clause in zip((None, *clauses), clauses, strict=False):
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
         if is_kept and not is_foreign(clause.start, clause.end, foreign):
-            if _is_fragment(clause, message):
-                continue
-            statement = _statement(message, clause, previous, places)
+            statement = _statement(message, clause, previous, places, before)
             if not _says_nothing(statement.text):
                 yield statement
-
-
-def _is_fragment(clause: Clause, message: Message) -> bool:
-    """A word that answers nothing says nothing alone."""
-    said = message.text[clause.start : clause.end]
-    alone = len(said.split()) < 2 and len(said.encode()) <= FRAGMENT_BYTES_MAX
-    return alone and clause.label != "ORDER" and not clause.answers
 
 
 def _says_nothing(text: str) -> bool:
@@ -108,15 +98,19 @@ def _says_nothing(text: str) -> bool:
 
 
 def _statement(
-    message: Message, clause: Clause, previous: Message | None, places: tuple[Range, ...]
-) -> Statement:
+    message: Message,
+    clause: Clause,
+    previous: Message | None,
+    places: tuple[Range, ...],
+    before: Clause | None,
+) -> LearnedStatement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
     said = words_of(message.text, clause)
-    shown = render(clause, message, previous, spans)
+    shown = render(clause, message, previous, spans, before)
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
         valid = Validity(until=valid.until)
-    return Statement(
+    return LearnedStatement(
         text=shown.text or shown.quoted,
         quoted=shown.quoted,
         said=said,

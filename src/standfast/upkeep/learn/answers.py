@@ -25,7 +25,7 @@ from standfast.text.redact import Redactor
 from standfast.types import Message, Record, RelationKind
 from standfast.types.frozen import frozen
 from standfast.types.own import NOTHING_OWN, TAG, OwnTypes
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from standfast.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
 
@@ -63,7 +63,7 @@ class Fact:
 def read_answer(
     data: Any,
     shown: Shown,
-    found: Sequence[Statement],
+    found: Sequence[LearnedStatement],
     redactor: Redactor,
     own: OwnTypes = NOTHING_OWN,
 ) -> Learned:
@@ -127,7 +127,7 @@ def _fact(raw: Mapping[str, Any], shown: Shown, redactor: Redactor) -> Fact:
 
 
 def _holds(
-    fact: Fact, shown: Shown, found: Sequence[Statement], said: Counter[str]
+    fact: Fact, shown: Shown, found: Sequence[LearnedStatement], said: Counter[str]
 ) -> tuple[tuple[str, ...], str]:
     """The known records it needs beside its messages, and why it does not hold, or ""."""
     if not fact.cited:
@@ -155,7 +155,7 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], own: OwnTypes) -> LearnCan
     (since, until), misdated = times_of(str(raw.get("when", "")), fact.cited)
     ids = tuple(message.id for message in fact.cited)
     hinted = [record.id for kind, record in fact.known if kind in HINTS]
-    statement = Statement(
+    statement = LearnedStatement(
         text=fact.text,
         messages=ids,
         type=ours.like if ours else raw.get("type", "fact"),
@@ -288,7 +288,7 @@ def _is_in(part: str, text: str) -> bool:
     return all(word in known for word in words(part))
 
 
-def misread(text: str, messages: Sequence[Message], found: Sequence[Statement]) -> str:
+def misread(text: str, messages: Sequence[Message], found: Sequence[LearnedStatement]) -> str:
     """Why a fact turns round what was read in its messages, or says it of somebody else;
     "" if it does not."""
     claim = claim_in(text, speaker=speaker_of(messages))

@@ -12,7 +12,7 @@ from standfast.text.trust import suspicion
 from standfast.types import PERSON_TRUST, Message
 from standfast.understanding.reading.foreign import foreign_ranges, read_until
 from standfast.understanding.reading.reader import Reading
-from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.statements import LearnedStatement, statements_of
 from standfast.upkeep.learn.lanes import UNREAD, Turns
 
 PREVIOUS_CHARACTERS_MAX = 400  # of the line before a message: its end
@@ -36,7 +36,7 @@ def may_teach(message: Message) -> bool:
     return not why_skipped(message) and not is_small_talk(message.text.strip())
 
 
-async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
+async def statements_in(engine: Engine, turns: Turns) -> list[LearnedStatement]:
     """What people say in these messages; standing orders only as a person's own word. Unavailable
     where no network can run."""
     if engine.reader is None:
@@ -53,7 +53,7 @@ async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
     ]
 
 
-def _may_keep(statement: Statement, message: Message, previous: Message | None) -> bool:
+def _may_keep(statement: LearnedStatement, message: Message, previous: Message | None) -> bool:
     """No order of anybody but a person, and no answer to what nobody should have asked."""
     if statement.type == "user_request" and message.trust < PERSON_TRUST:
         return False

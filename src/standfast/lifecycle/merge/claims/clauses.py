@@ -66,7 +66,7 @@ class Predicate:
 
 
 @frozen(kw_only=False)
-class Clause:
+class ClaimClause:
     subject: Subject
     predicate: Predicate
 
@@ -105,13 +105,13 @@ def without_opening(text: str) -> str:
     return text
 
 
-def clause_in(text: str, speaker: Speaker, *, loose: bool = False) -> Clause | None:
+def clause_in(text: str, speaker: Speaker, *, loose: bool = False) -> ClaimClause | None:
     """The clause that a text begins with. ``loose``: also subjects in lower case, for texts
     that are known to be statements."""
     for subject, end in _subjects(text, speaker, loose):
         predicate = predicate_in(text[end:], subject)
         if predicate is not None:
-            return Clause(subject, predicate)
+            return ClaimClause(subject, predicate)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from standfast.lifecycle.merge.claims.clauses import Clause, Predicate, Subject
+from standfast.lifecycle.merge.claims.clauses import ClaimClause, Predicate, Subject
 from standfast.lifecycle.merge.claims.fields import style_of
 from standfast.lifecycle.merge.claims.findings import (
     Finding,
@@ -29,7 +29,7 @@ Rule = Callable[[Subject, Predicate], Finding | None]
 DIGITS_MIN = 5  # of a telephone number
 
 
-def finding_in(clause: Clause) -> Finding | None:
+def finding_in(clause: ClaimClause) -> Finding | None:
     """The claim of a clause, if a rule reads it."""
     subject, predicate = clause.subject, clause.predicate
     if subject.attribute:
