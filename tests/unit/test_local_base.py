@@ -159,7 +159,11 @@ def test_X24_a_changed_table_is_refused_and_a_missing_one_said(
 @pytest.mark.parametrize(
     ("question", "memory", "other"),
     [
-        ("Was darf unser Haustier fressen?", "Unser Kater bekommt Nierenfutter.", "Der Zug war spät."),
+        (
+            "Was darf unser Haustier fressen?",
+            "Unser Kater bekommt Nierenfutter.",
+            "Der Zug war spät.",
+        ),
         ("ペットは何を食べますか", "うちの猫は腎臓用のフードだけです。", "電車が遅れました。"),
         ("What may the pet eat?", "Наш кот ест только лечебный корм.", "Поезд опоздал."),
     ],
