@@ -16,8 +16,9 @@ CHECKED := src tests scripts model training $(wildcard bench evaluation proof)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --upgrade
 
-.PHONY: help serve test check types gates bench peers eval eval-learning eval-reader readthrough eval-poisoning proof test-long \
-	docs site screenshots fixture release audit pins clean
+.PHONY: help serve test check types gates bench peers eval eval-languages eval-learning \
+	eval-reader eval-poisoning readthrough calibrate proof test-long docs site screenshots \
+	fixture release audit pins clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +66,12 @@ eval-reader: $(VENV)/dev.stamp  ## measure how well messages are read (EVAL=file
 
 readthrough: $(VENV)/dev.stamp  ## print what is remembered of conversations, to be read (EVAL=files)
 	$(BIN)/python -m evaluation.readthrough $(EVAL)
+
+eval-languages: $(VENV)/dev.stamp  ## measure search in twelve languages beside English (EVAL=options)
+	$(BIN)/python -m evaluation.languages $(EVAL)
+
+calibrate: $(VENV)/dev.stamp  ## measure what the cosines of the model in the box say (DATA=folder of LoCoMo)
+	$(BIN)/python -m evaluation.calibrate $(DATA)
 
 proof: $(VENV)/dev.stamp  ## try every promise at length, go on where it stopped (PROOF=minutes, FAMILY=name)
 	$(BIN)/python -m proof $(if $(PROOF),--minutes $(PROOF)) $(if $(FAMILY),--family $(FAMILY))

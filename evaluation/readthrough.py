@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from standfast import AsyncMemory
-from standfast.types import Record
+from standfast.types import Record, Type
 
 FOLDER = Path(__file__).parent / "talks"
 SCOPE = "user:reader"
 PAUSE = timedelta(hours=3)  # after so long it is another session
-KEPT = ("fact", "preference", "user_request", "procedure", "episode")
+KEPT: tuple[Type, ...] = ("fact", "preference", "user_request", "procedure", "episode")
 TOKENS = 600
 
 

@@ -27,6 +27,7 @@ from evaluation.precision.worlds import (
 from evaluation.scores import score
 from standfast import AsyncMemory
 from standfast.errors import StandfastError
+from standfast.ports import Embedder
 
 LIMIT = 10
 # The files of which one half may be tuned on, and what is said of them.
@@ -89,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def judge(
-    embedder: str, profile: str, threshold: float | None = None, *, file: Path = FILE
+    embedder: str | Embedder, profile: str, threshold: float | None = None, *, file: Path = FILE
 ) -> list[Judged]:
     """Every question of every world, at the defaults of ``recall``."""
     found: list[Judged] = []

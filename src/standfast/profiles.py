@@ -63,10 +63,28 @@ class Cut:
 
 # Of statements, which stand by themselves, and of turns, which are found with those around them.
 Cuts = Mapping[Literal["statement", "turn"], Cut]
-LOCAL_CUTS: Cuts = {
+MINILM_CUTS: Cuts = {
     "statement": Cut(share=0.6, least=0.3, clear=0.45, share_of_far=0.75),
     "turn": Cut(share=0.33, least=0.15),
 }
+
+
+@frozen
+class Calibration:
+    """What the similarities of an embedder say, measured on development sets. Its model brings
+    it."""
+
+    # What a standard deviation of similarity counts where the best by words counts 1.
+    similarity_weight: float = 0.2
+    # Below this cosine, and without a word in common, a record is noise, not a hit.
+    similarity_floor: float = 0.1
+    # Standard deviations of similarity below which a few words in common say little.
+    lift_least: float = 1.0
+    # None: similarities that nobody has looked at say too little to end an answer by them.
+    cuts: Cuts | None = None
+
+
+UNCALIBRATED = Calibration()
 
 
 @frozen
@@ -117,11 +135,8 @@ class Profile:
     questions_max: int = 3  # in one text, each asked by itself
     candidates: int = 50  # per arm
     limit: int = 6
-    # What a standard deviation of similarity counts where the best by words counts 1; by
-    # embedder, "" = any other.
-    similarity_weight: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.02, "recall-2": 0.25, "": 0.2}
-    )
+    # By embedder, instead of what it brings; see ``Calibration``.
+    similarity_weight: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.02})
     # Shares of the best score, added or taken away (see ranking.voice and ranking.time).
     assistant_discount: float = 0.3
     named_boost: float = 0.1
@@ -129,20 +144,14 @@ class Profile:
     answer_boost: float = 0.1  # of its own score
     time_boost: float = 0.25
     standing_boost: float = 0.5
-    # Below this cosine, and without a word in common, a record is noise, not a hit.
-    similarity_floor: Mapping[str, float] = field(
-        default_factory=lambda: {"hashing": 0.2, "recall-2": 0.0, "": 0.1}
-    )
+    similarity_floor: Mapping[str, float] = field(default_factory=lambda: {"hashing": 0.2})
     tag_boost: float = 0.1
     magnitude_penalty: float = 0.1
     threshold: float = 0.0
     # What a threshold is compared with: the score, or the similarity of a document that says so.
     threshold_on: Literal["score", "similarity"] = "score"
-    # Without a threshold an answer ends where scores fall off; by embedder, for the others never:
-    # similarities that nobody has looked at say little.
-    cuts: Mapping[str, Cuts] = field(
-        default_factory=lambda: {"recall-2": LOCAL_CUTS, "minilm": LOCAL_CUTS}
-    )
+    # Without a threshold an answer ends where scores fall off. None: it never does.
+    cuts: Mapping[str, Cuts] | None = field(default_factory=lambda: {"minilm": MINILM_CUTS})
     decay: Mapping[Durability, Decay] = field(
         default_factory=lambda: {
             "core": Decay(half_life_days=1.0, floor=1.0),
@@ -196,7 +205,7 @@ class Profile:
 def _otto() -> Profile:
     return Profile(
         name="otto",
-        cuts={},
+        cuts=None,
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -228,7 +237,7 @@ def _otto() -> Profile:
 def _openmotoko() -> Profile:
     return Profile(
         name="openmotoko",
-        cuts={},
+        cuts=None,
         candidates=16,
         neighbours=False,
         questions_max=1,
@@ -283,7 +292,7 @@ def _autobot() -> Profile:
 def _lota() -> Profile:
     return Profile(
         name="lota",
-        cuts={},
+        cuts=None,
         learn_for_agents=True,
         core_tags=frozenset(("decision", "architecture", "requirement")),
         paired=("openai",),

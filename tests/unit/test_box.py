@@ -36,6 +36,9 @@ def embedder() -> BoxedEmbedder:
     return BoxedEmbedder(folder, threads=1)
 
 
+UNRELATED = ("The oak by the gate was cut down", "Der Hund schläft im Flur", "猫は窓辺にいます")
+
+
 def cosines(embedder: BoxedEmbedder, query: str, *texts: str) -> list[float]:
     first, *others = map(np.asarray, asyncio.run(embedder.embed([query, *texts])))
     return [float(first @ other) for other in others]
@@ -62,13 +65,39 @@ def test_what_answers_is_nearer_than_what_asks_the_same(embedder: BoxedEmbedder)
     assert answer > echo
 
 
+def test_X16_texts_that_have_nothing_to_do_with_each_other_lie_near_0(
+    embedder: BoxedEmbedder,
+) -> None:
+    assert max(cosines(embedder, "When does my passport expire?", *UNRELATED)) < 0.25
+    assert embedder.calibration.cuts, "an answer ends where scores fall off"
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        (
+            "Was darf unser Haustier fressen?",
+            "Der Kater verträgt nur Nierenfutter.",
+            "We have tea.",
+        ),
+        ("通院はいつですか?", "火曜日に歯医者に行きます。", "The dentist is called Ida."),
+        ("When do I see the dentist?", "火曜日に歯医者に行きます。", "The meeting is on Tuesday."),
+    ],
+)
+def test_X16_it_finds_across_languages(
+    embedder: BoxedEmbedder, question: str, right: str, wrong: str
+) -> None:
+    near, far = cosines(embedder, question, right, wrong)
+    assert near > far
+
+
 def test_its_package_holds_the_files_and_their_licences(tmp_path: Path) -> None:
     make_wheel_in(PROJECT / "model" / "pyproject.toml", tmp_path)
     (wheel,) = tmp_path.glob("standfast_model-*.whl")
     with ZipFile(wheel) as archive:
         names = {name.rpartition("/")[2] for name in archive.namelist()}
         graph = archive.read(f"{box.PACKAGE}/{box.GRAPH}")
-    assert {box.TOKENIZER, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
+    assert {box.TOKENIZER, box.CALIBRATION, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
     assert sha256(graph).hexdigest() == box.SHA256[box.GRAPH]
 
 

@@ -45,6 +45,9 @@ ANSWERS = (
     ("What does Marjana read?", "Marijana reads crime novels."),
     ("wlan password", "The guest password is on the board. wlan"),
     ("Wer ist mein Arzt?", "Meine Hausärztin heißt Dr. Seidel."),
+    ("What does Misaki study?", "美咲は京都の大学院で江戸時代の疫病史を研究している。"),
+    ("How old is Paweł's son Ignacy?", "Syn Pawła, Ignaś, w październiku kończy siedem lat."),
+    ("When is Misha due for the shot?", "Прививку от клещевого энцефалита Мише сделают 20 апреля."),
     ("", "Anything at all."),
     ("When?", ""),
 )

@@ -134,13 +134,13 @@ def test_X21_a_threshold_says_instead_where_it_ends() -> None:
     assert len(ask("When does my passport expire?", *KNOWN, threshold=0.0).hits) > 1
 
 
-def test_X21_where_the_model_cannot_read_the_script_nothing_is_cut() -> None:
+def test_X21_an_answer_in_chinese_ends_where_the_scores_fall_off() -> None:
     known = ("我住在北京市的朝阳区", "北京的冬天很冷", "我的狗叫小白")
-    assert set(texts_of(ask("北京朝阳区", *known))) >= set(known[:2])
+    assert texts_of(ask("北京朝阳区", *known)) == [known[0]]
 
 
 def test_profiles_whose_document_fixes_the_ranking_have_no_cut() -> None:
-    assert [name for name, one in PROFILES.items() if not one.cuts] == [
+    assert [name for name, one in PROFILES.items() if one.cuts is None] == [
         "otto",
         "openmotoko",
         "lota",

@@ -21,15 +21,16 @@ class Asked(NamedTuple):
     memory: str
     same: str  # a question in the memory's language, in other words
     english: str  # another one in English
+    is_message: bool  # as somebody typed it; else a statement
 
 
 def parse(line: str) -> Asked:
     """ValueError: what is wrong with the line."""
     row = json.loads(line)
-    found = Asked(row["lang"], row["memory"], row["same"], row["english"])
-    if not all(text.strip() for text in found):
+    texts = row["lang"], row["memory"], row["same"], row["english"]
+    if not all(text.strip() for text in texts):
         raise ValueError("an empty text")
-    return found
+    return Asked(*texts, is_message=row["kind"] == "message")
 
 
 def describe(paths: Sequence[Path]) -> str:

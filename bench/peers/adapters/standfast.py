@@ -54,7 +54,7 @@ class Peer:
             open_engine(str(folder / "memory.db"), embedder=embedder)
         )
         if how == "uncut":
-            profile = replace(self._engine.profile, cuts={})
+            profile = replace(self._engine.profile, cuts=None)
             self._engine = replace(self._engine, profile=profile)
         self._memory = AsyncMemory(self._engine)
 

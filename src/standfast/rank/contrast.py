@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from standfast.rank.nearness import is_near
-from standfast.text.analysis import WORDS_KEPT, is_stop_word
+from standfast.text.analysis import WORDS_KEPT, is_stop_word, languages_of
 from standfast.text.compare import opposite_words
 from standfast.text.compare.parts import canonical, identifiers, read, stems_of
 from standfast.text.normal import fold
@@ -128,6 +128,10 @@ class Read:
         return identifiers(self.text)
 
     @cached_property
+    def languages(self) -> tuple[str, ...]:
+        return languages_of(self.text, self.texts)
+
+    @cached_property
     def ranges(self) -> bool:
         return _RANGE.search(self.text) is not None
 
@@ -141,6 +145,7 @@ class ReadQuestion:
         edges = _edges(text)
         self.words = tuple([_word_in(text, edges, place) for place in range(len(edges) // 2)])
         self.texts = [one.text for one in self.words]
+        self.languages = languages_of(text, self.texts)
         self.meant = frozenset([one.meant for one in self.words])
         self.content = [one for one in self.words if one.content]
         # Does it only ask whether something is so?
@@ -190,7 +195,18 @@ def misses(question: str, texts: Sequence[str]) -> list[str]:
     if not asked.words:
         return [""] * len(texts)
     told = [looked_at(text) for text in texts]
-    return [_why(asked, one, told) if one.texts else "" for one in told]
+    return [
+        _why(asked, one, told) if one.texts and _is_comparable(asked, one) else "" for one in told
+    ]
+
+
+def _is_comparable(asked: ReadQuestion, told: Read) -> bool:
+    """Are both in one language? In another one words differ, and so do the forms of a name; where
+    nothing says which language it is, the script does. A note in plain letters may be too short to
+    tell."""
+    if asked.languages and told.languages and not told.text.isascii():
+        return not frozenset(asked.languages).isdisjoint(told.languages)
+    return round(latin_share(asked.text)) == round(latin_share(told.text))
 
 
 def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -206,6 +222,14 @@ def second_hops(question: str, first: Sequence[str], others: Sequence[str]) -> l
     if not names:
         return [""] * len(others)
     return [_bridge(told, open_, names) for told in map(looked_at, others)]
+
+
+def latin_share(text: str) -> float:
+    """Of its letters."""
+    if text.isascii():
+        return 1.0
+    letters = [letter for letter in fold(text) if letter.isalpha()]
+    return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
 
 
 def _bridge(told: Read, open_: Sequence[Word], names: Set[str]) -> str:

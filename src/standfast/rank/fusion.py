@@ -32,7 +32,7 @@ def fused(hits: FoundHits, weight: float) -> Parts:
         return Parts(np.zeros(0), np.zeros(0))
     words = np.where(hits.keyword_around != 0, hits.keyword_around, hits.keyword)
     best = float(words.max())
-    sure = max(float(hits.coverage.max()), 0.0) ** 0.5
+    sure = max(float(hits.coverage.max()), 0.0)
     by_word = (sure / best if best > 0 else 0.0) * words
     meaning = weight * _lift(hits)
     meaning = np.where(meaning >= -by_word, meaning, -by_word)

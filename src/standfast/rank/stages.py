@@ -18,9 +18,9 @@ from standfast.index.codes import micros
 from standfast.index.found import Array, FoundHits, number_or_none
 from standfast.index.vectors import is_name
 from standfast.ports import FeedRecord, Glance
-from standfast.profiles import Cuts, Profile
+from standfast.profiles import UNCALIBRATED, Calibration, Cuts, Profile
 from standfast.rank.candidates import Board, Candidate, Candidates, in_order, order, rows_of
-from standfast.rank.contrast import misses, second_hops
+from standfast.rank.contrast import latin_share, misses, second_hops
 from standfast.rank.fusion import fused
 from standfast.rank.nearness import held_nearly, is_english, uncertain_words
 from standfast.rank.question import (
@@ -34,7 +34,6 @@ from standfast.rank.question import (
 from standfast.rank.sought import TIME, without_it
 from standfast.text.analysis import asks, query_terms, terms
 from standfast.text.coverage import covers
-from standfast.text.normal import fold
 from standfast.types import Hit, Record
 from standfast.types.frozen import frozen
 
@@ -54,7 +53,6 @@ WISHED = WISHES | {"turn"}  # of what may be one
 WISH_LIFT = 2.0  # standard deviations of similarity from which a wish counts whole
 HOPS_FROM = 3  # of more first hits nobody needs to go on
 CONTRAST_AMONG = 20  # the first hits; hardly anybody asks for more
-LIFT_LEAST = 1.0  # standard deviations of similarity below which a few words in common say little
 COVERAGE_MOST = 0.5  # the share of the words that is more than a few
 NOTHING = 0.0005  # a change of score that nobody would see
 USUAL_IMPORTANCE = 0.5
@@ -69,6 +67,7 @@ class Asked:
     now: datetime
     profile: Profile
     embedder: str = ""  # family of the vectors compared, such as "hashing"; "" = none
+    calibration: Calibration = UNCALIBRATED  # of that embedder
     threshold: float | None = None
     prefer_facts: bool = False  # of a turn and a fact learned from it; else the turn stays
 
@@ -150,8 +149,8 @@ def _without_noise(found: FoundHits, nearly: Sequence[float], asked: Asked) -> B
     """A hit has a word or a tag in common with the query, or means something like it."""
     if not asked.text.strip():
         return Board(found, nearly)
-    floors = asked.profile.similarity_floor
-    means = found.similarity >= floors.get(asked.embedder, floors[""])
+    floors, calibrated = asked.profile.similarity_floor, asked.calibration.similarity_floor
+    means = found.similarity >= floors.get(asked.embedder, calibrated)
     heard = means | (found.keyword > 0) | (found.keyword_around > 0)
     if heard.all():
         return Board(found, nearly)
@@ -182,10 +181,10 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     """What answers, best first: up to where the scores fall off. Whoever sets a threshold has
     said where; and where only words decide, because the embedder cannot read the script, scores
     fall off among what answers."""
-    cuts = asked.profile.cuts.get(asked.embedder)
+    cuts = _cuts(asked)
     if not cuts or asked.threshold is not None or not asked.text.strip() or not candidates:
         return candidates
-    if asked.embedder in ENGLISH_ONLY and _latin_share(asked.text) < READ_SHARE:
+    if asked.embedder in ENGLISH_ONLY and latin_share(asked.text) < READ_SHARE:
         return candidates
     best = max(candidate.score for candidate in candidates)
     least = _leasts(best, cuts, several=asks_for_several(asked.text))
@@ -193,6 +192,11 @@ def standing_out(candidates: Candidates, asked: Asked) -> Candidates:
     near = [one for one in candidates if one.score >= lowest]
     clear = [one for one in near if one.score >= _least(one, least, cuts)]
     return _with_what_is_sought(_of_what_is_asked(clear, asked), candidates, asked)
+
+
+def _cuts(asked: Asked) -> Cuts | None:
+    cuts = asked.profile.cuts
+    return None if cuts is None else cuts.get(asked.embedder, asked.calibration.cuts)
 
 
 def _with_what_is_sought(kept: Candidates, candidates: Candidates, asked: Asked) -> Candidates:
@@ -260,18 +264,18 @@ def _of_what_is_asked(candidates: Candidates, asked: Asked) -> Candidates:
     apart: set[str] = set()
     single = len(query_terms(asked.text)) == 1
     for one, why in zip(told, misses(asked.text, texts), strict=True):
-        if why or not (single or _says_it(one)):
+        if why or not (single or _says_it(one, asked.calibration.lift_least)):
             one.add("contrast", 0.0, why or "a word in common, and nothing else")
             apart.add(one.glance.id)
     return [one for one in candidates if one.glance.id not in apart]
 
 
-def _says_it(candidate: Candidate) -> bool:
+def _says_it(candidate: Candidate, lift_least: float) -> bool:
     """Or has it a word in common, perhaps the name, and says something else?"""
     lift = candidate.lift
     return (
         lift is None
-        or lift >= LIFT_LEAST
+        or lift >= lift_least
         or candidate.coverage > COVERAGE_MOST
         or any(stage in RAISED for stage, _, _ in candidate.why)
     )
@@ -312,15 +316,8 @@ def fuse(board: Board, asked: Asked) -> None:
 def _similarity_weight(asked: Asked) -> float:
     """Less where the embedder cannot read the script."""
     weights = asked.profile.similarity_weight
-    weight = weights.get(asked.embedder, weights[""])
-    return weight * _latin_share(asked.text) if asked.embedder in ENGLISH_ONLY else weight
-
-
-def _latin_share(text: str) -> float:
-    if text.isascii():
-        return 1.0
-    letters = [letter for letter in fold(text) if letter.isalpha()]
-    return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
+    weight = weights.get(asked.embedder, asked.calibration.similarity_weight)
+    return weight * latin_share(asked.text) if asked.embedder in ENGLISH_ONLY else weight
 
 
 def voice(board: Board, asked: Asked) -> None:

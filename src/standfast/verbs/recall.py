@@ -19,7 +19,7 @@ from standfast.index.vectors import says_nothing
 from standfast.models.calls import sum_of
 from standfast.models.embedder import Embedded
 from standfast.ports import AnswerError, Glance, NativeHits, Store, beside, leaving_out
-from standfast.profiles import profile_named
+from standfast.profiles import UNCALIBRATED, profile_named
 from standfast.rank.candidates import Candidate, order
 from standfast.rank.places import INSIDE, PASSED_OVER, is_crowded, outside, placed
 from standfast.rank.question import parts
@@ -335,6 +335,7 @@ async def posed(
         now=query.where.now,
         profile=engine.profile,
         embedder=family.split("/")[0],
+        calibration=getattr(engine.embedder, "calibration", UNCALIBRATED),
         threshold=None if question.threshold is None else share(question.threshold, "threshold"),
         prefer_facts=question.prefer_facts,
     )

@@ -19,10 +19,12 @@ NEWS = "news-1"  # beside it: what reads two statements at once
 READER = "read-1"  # what marks the clauses of a message
 PACKAGE = "standfast_model"
 GRAPH = f"{NAME}.onnx"
+CALIBRATION = f"{NAME}.json"  # what its cosines say; see ``recall``
 PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all but news-1
 TOKENIZER = "tokenizer.json"  # of news-1
 SHA256: Mapping[str, str] = {
     GRAPH: "41e8deb910b7df126e52f2099ef60102b2b24abaf77fb0f20d88cf106055fdc0",
+    CALIBRATION: "e74716060a0128faee920ec4b19b122ce0fff4e6e169136e7b8e6f947474ebc7",
     PIECES: "70466406fed8c49d68808fae871b03214798383668676c1fd94a419f9efc7565",
     WORDS: "1266697adf1ed774df6727f730f97b42a997b41f924efe03698d71226501b52c",
     f"{READER}.onnx": "2868e17381ebc71e35a63bec704b215f558a6e2f7413858b8f69b03c6ae6fb74",
@@ -67,6 +69,10 @@ def load_files(folder: Path, name: str = NAME) -> BaseFiles:
     graph, pieces = (read_file(folder, file) for file in (f"{name}.onnx", PIECES))
     base = shared_base(pieces, folder / WORDS, SHA256[WORDS], _DAMAGED)
     return BaseFiles(onnx=graph, tokenizer=pieces, origin=PACKAGE, base=base)
+
+
+def load_calibration(folder: Path) -> bytes:
+    return read_file(folder, CALIBRATION)
 
 
 def load_news(folder: Path) -> ModelFiles:
