@@ -183,7 +183,7 @@ def test_names_are_found_in_their_order() -> None:
 def read(said: list[Message], facts: list[dict[str, Any]], **more: Any) -> Learned:
     shown = show(said, more.pop("earlier", ()), more.pop("known", ()))
     data = {"facts": facts, **more}
-    return read_answer(data, shown, (), Redactor())
+    return read_answer(data, shown, Redactor())
 
 
 def test_a_fact_must_come_from_a_message_that_is_new() -> None:

@@ -12,23 +12,22 @@ from pathlib import Path
 
 from standfast.errors import StandfastError, install_command
 from standfast.models.local.base import BaseFiles, shared_base
-from standfast.models.local.files import INSTALL, ModelFiles, Status, verified
+from standfast.models.local.files import INSTALL, Status, verified
 
 NAME = "recall-2"
-NEWS = "news-1"  # beside it: what reads two statements at once
 READER = "read-1"  # what marks the clauses of a message
+JUDGE = "judge-1"  # what tells what a new statement does to a known one
 PACKAGE = "standfast_model"
 GRAPH = f"{NAME}.onnx"
-PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all but news-1
-TOKENIZER = "tokenizer.json"  # of news-1
+PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all of them
 SHA256: Mapping[str, str] = {
     GRAPH: "41e8deb910b7df126e52f2099ef60102b2b24abaf77fb0f20d88cf106055fdc0",
     PIECES: "70466406fed8c49d68808fae871b03214798383668676c1fd94a419f9efc7565",
     WORDS: "1266697adf1ed774df6727f730f97b42a997b41f924efe03698d71226501b52c",
     f"{READER}.onnx": "e5ecfa4eacd268e58b218ee9603993cf02089e6fa92ded8141dc18e0d51f2146",
     f"{READER}.json": "882e2268604823b7349cd40d295728efb06718e7486b8f8e637d364894d48f20",
-    f"{NEWS}.onnx": "0c6f2bc2e8a8cfeb0ec6874e277a52a0acbb47b859c8c7d0ab924f13e359e29c",
-    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    f"{JUDGE}.onnx": "4d767c4da29d67c1b6952411263b20809db4192d024df1dd3550c93007119db8",
+    f"{JUDGE}.json": "ec18422c32f01e7e93d137f57630b35e8179a7fc198c945082a8d182b253c651",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
 # Spaces of models that were in the box before: a store that has one moves on by itself.
@@ -59,12 +58,6 @@ def load_files(folder: Path, name: str = NAME) -> BaseFiles:
     graph, pieces = (read_file(folder, file) for file in (f"{name}.onnx", PIECES))
     base = shared_base(pieces, folder / WORDS, SHA256[WORDS], _DAMAGED)
     return BaseFiles(onnx=graph, tokenizer=pieces, origin=PACKAGE, base=base)
-
-
-def load_news(folder: Path) -> ModelFiles:
-    """The same for news-1, which has a tokenizer of its own."""
-    graph, tokenizer = (read_file(folder, file) for file in (f"{NEWS}.onnx", TOKENIZER))
-    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
 
 
 def read_file(folder: Path, file: str) -> bytes:

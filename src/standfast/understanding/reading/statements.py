@@ -49,6 +49,7 @@ class Statement:
     messages: tuple[str, ...]
     quoted: str = ""
     said: str = ""
+    about: str = ""  # me, we, you, or the words that name its subject
     asked: tuple[str, ...] = ()
     replies: bool = False
     clauses: tuple[Range, ...] = ()
@@ -111,6 +112,7 @@ def _statement(
         text=shown.text or shown.quoted,
         quoted=shown.quoted,
         said=said,
+        about=clause.subject,
         messages=(message.id,),
         asked=(previous.id,) if previous is not None and needs_line else (),
         replies=clause.answers,
