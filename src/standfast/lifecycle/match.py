@@ -116,7 +116,7 @@ def _confirmed(record: Record, verdict: Verdict) -> Record | None:
         return None
     if known.status not in ("quarantined", "disputed"):
         return None
-    after = replace(repeated(known, record), valid_from=record.at, learned_at=record.learned_at)
+    after = replace(repeated(known, record), valid_from=record.at)
     return after if after.status != "quarantined" else None
 
 
@@ -281,8 +281,13 @@ def _is_name(about: str) -> bool:
 
 
 def order_of(record: Record, known: Record) -> Order:
+    """Of which of two nobody said since when it is true, the one that was told later is not
+    sure to be of an earlier time."""
     new, old = _begun(record), known.at
-    return "none" if new == old else "later" if new > old else "earlier"
+    if new > old:
+        return "later"
+    dated = record.valid_from is not None and known.valid_from is not None
+    return "earlier" if new < old and dated else "none"
 
 
 def _begun(record: Record) -> datetime:

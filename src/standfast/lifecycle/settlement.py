@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -47,13 +47,13 @@ def verdict_of(decided: Sequence[tuple[Record, Action]]) -> Verdict:
     by: dict[Action, list[Record]] = {}
     for known, action in decided:
         by.setdefault(action, []).append(known)
-    if same := by.get("merge"):
+    same, changed = by.get("merge", []), _changed(by)
+    if same and not _is_told_anew(same, changed):
         return Verdict(kind="duplicate", targets=tuple(same), reason="it is known")
     if later := by.get("file"):
         first = min(later, key=lambda one: one.at)  # the first change after it is what ended it
         return Verdict(kind="outdated", targets=(first,), reason="it is of an earlier time")
     known_only, both = by.get("question_known", []), by.get("question_both", [])
-    changed = [*by.get("supersede", []), *by.get("end", []), *by.get("enrich", [])]
     if by.get("question_new") or both:
         kept = [*by.get("question_new", []), *changed]
         targets = (*kept, *both, *known_only)
@@ -65,7 +65,20 @@ def verdict_of(decided: Sequence[tuple[Record, Action]]) -> Verdict:
     )  # fmt: skip
     kind = next(kind for action, kind in kinds if by.get(action))
     reason = "says more than a known one" if kind == "enriches" else ""
-    return Verdict(kind=kind, targets=tuple(changed), reason=reason, doubted=tuple(known_only))
+    targets = (*changed, *same)
+    return Verdict(kind=kind, targets=targets, reason=reason, doubted=tuple(known_only))
+
+
+def _changed(by: Mapping[Action, list[Record]]) -> list[Record]:
+    return [*by.get("supersede", []), *by.get("end", []), *by.get("enrich", [])]
+
+
+def _is_told_anew(same: Sequence[Record], changed: Sequence[Record]) -> bool:
+    """Whether something that it ends was told after the same was told before: who sold the car,
+    has one again and sells that has not said the same thing twice."""
+    return any(
+        all(one.at > other.at and one.trust >= other.trust for other in same) for one in changed
+    )
 
 
 def _against(

@@ -30,3 +30,45 @@ class ScriptedJudge:
             if known in old and said in new:
                 return Judgment(relation, probability)
         return Judgment("unrelated")
+
+
+class WordJudge:
+    """Implements ``ChangeJudge`` for tests of what follows from a judgment: by the words of two
+    short statements that are built alike. "Ann lives in Rome" replaces "Ann lives in Bonn", "Ann
+    no longer lives in Bonn" ends it, "Ann lives in Bonn by the river" refines it."""
+
+    trouble = ""
+
+    async def thresholds(self) -> Thresholds:
+        return THRESHOLDS
+
+    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+        return [Judgment(_by_words(_words(old.text), _words(new.text))) for old in olds]
+
+
+_ENDS = frozenset(("not", "no", "never", "longer", "anymore", "does", "do", "doesn't", "don't"))
+_FILLERS = frozenset(("now", "the", "a", "an"))
+
+
+def _words(text: str) -> list[str]:
+    found = (one.strip(".,!?\"'").casefold() for one in text.split())
+    return [one for one in found if one and one not in _FILLERS]
+
+
+def _by_words(old: Sequence[str], new: Sequence[str]) -> Judged:
+    left = [one for one in new if one not in _ENDS]
+    if set(old) == set(new):
+        return "same"
+    if len(left) < len(new) and _stems(left) == _stems(old):
+        return "ends"
+    if len(old) < len(new) and new[: len(old)] == old:
+        return "refines"
+    if len(new) < len(old) and old[: len(new)] == new:
+        return "same"
+    shared = sum(1 for one, other in zip(old, new, strict=False) if one == other)
+    alike = len(old) == len(new) and shared >= 2 and old[:2] == new[:2]
+    return "replaces" if alike and len(new) - shared <= 2 else "unrelated"
+
+
+def _stems(words: Sequence[str]) -> list[str]:
+    return [one.rstrip("s") for one in words]
