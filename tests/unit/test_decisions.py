@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standfast.testing.judge import THRESHOLDS
-from standfast.understanding.judging.decisions import Order, Pairing, Subject, decide
+from standfast.understanding.judging.decisions import Order, Pairing, Subject, decide, decide_all
 from standfast.understanding.judging.judge import Judged, Judgment
 
 SURE = 0.99
@@ -123,3 +123,14 @@ def test_X6_only_the_same_speaker_ends_or_replaces_and_only_later(one: Pairing) 
 @given(pairings)
 def test_X6_without_a_judge_nothing_but_equal_texts_meet(one: Pairing) -> None:
     assert decide(one, None) == ("merge" if one.equal else "keep")
+
+
+def test_X6_one_change_is_of_one_subject_or_of_the_likeliest_thing() -> None:
+    def pairing(subject: Subject, probability: float) -> Pairing:
+        return Pairing(judgment=Judgment("ends", probability), subject=subject)
+
+    some = [pairing("unclear", 0.99), pairing("same", 0.9), pairing("same", 0.95)]
+    assert decide_all(some, THRESHOLDS) == ["keep", "end", "end"]
+    some = [pairing("unclear", 0.95), pairing("unclear", 0.99), pairing("other", 1.0)]
+    assert decide_all(some, THRESHOLDS) == ["keep", "end", "keep"]
+    assert decide_all([], THRESHOLDS) == []

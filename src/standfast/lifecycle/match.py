@@ -33,7 +33,7 @@ from standfast.understanding.judging.decisions import (
     Order,
     Pairing,
     Subject,
-    decide,
+    decide_all,
 )
 from standfast.understanding.judging.judge import (
     PAIRS_MAX,
@@ -45,6 +45,7 @@ from standfast.understanding.judging.judge import (
 
 WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
 COPIES_MAX = 1000
+BY_MEANING = 6  # of those that a judge is asked about; the others share its words
 OWN = frozenset(("me", "we"))
 # Cosines below which two statements have nothing to do with each other, by vector space.
 NEAR_ABOVE: Mapping[str, float] = MappingProxyType({"recall-2/384": 0.6})
@@ -167,10 +168,10 @@ class _Matcher:
     async def decided(self, known: Sequence[Known]) -> list[tuple[Record, Action]]:
         """Each known record with what is to be done about it."""
         judged, thresholds = await self._judged([one for one in known if self._is_asked(one)])
-        return [
-            (one.record, decide(self._pairing(one, judged.get(one.record.id)), thresholds))
-            for one in known
-        ]
+        pairings = [self._pairing(one, judged.get(one.record.id)) for one in known]
+        actions = decide_all(pairings, thresholds)
+        decided = zip((one.record for one in known), actions, strict=True)
+        return [(one, action) for one, action in decided if one.status in LIVE]
 
     def _is_asked(self, one: Known) -> bool:
         record, known = self._record, one.record
@@ -192,9 +193,12 @@ class _Matcher:
         """By id, the judgment and whether the new one entails the known one."""
         if self._judge is None or not asked:
             return {}, None
-        nearest = sorted(asked, key=lambda one: -(one.similarity or 0.0))[:PAIRS_MAX]
+        by_meaning = sorted(asked, key=lambda one: -(one.similarity or 0.0))
+        first, rest = by_meaning[:BY_MEANING], by_meaning[BY_MEANING:]
+        by_words = [one for one in rest if one.similarity is None]
+        nearest = list({one.record.id: one for one in (*first, *by_words, *rest)}.values())
         try:
-            return await self._by(self._judge, [one.record for one in nearest])
+            return await self._by(self._judge, [one.record for one in nearest[:PAIRS_MAX]])
         except Unavailable:
             return {}, None  # its ``trouble`` says so
 
@@ -226,7 +230,10 @@ class _Matcher:
         above = self._engine.profile.duplicate_above
         return Pairing(
             judgment=judgment,
-            equal=bool(record.hash) and record.hash == known.hash and record.id != known.id,
+            equal=known.status in LIVE
+            and bool(record.hash)
+            and record.hash == known.hash
+            and record.id != known.id,
             near=one.similarity is not None and one.similarity > above,
             subject=subject_of(record, known),
             same_speaker=record.author == known.author,
@@ -259,12 +266,14 @@ def subject_of(record: Record, known: Record) -> Subject:
     new, old = _about(record), _about(known)
     same_speaker = record.author == known.author
     if new in OWN and old in OWN:
-        return "same" if same_speaker else "other"
+        alike = "same" if new == old else "unclear"
+        return alike if same_speaker else "other"
     if not same_speaker and _is_own(record, new) and _is_own(known, old):
         return "other"
     if not new or not old:
         return "unclear"
-    if caseless(new) == caseless(old):
+    ours, theirs = ({*words(one)} for one in (new, old))
+    if ours <= theirs or theirs <= ours:  # "my sister Ines" is Ines
         return "same" if same_speaker else "unclear"
     if not (_is_name(new) and _is_name(old)):
         return "unclear"
@@ -337,7 +346,9 @@ async def _known(
         found |= {one.record.id: one for one in hits if one.record.id not in found}
     for one in pending:
         earlier = found.pop(one.id, Known(one, near.get(one.id)))
-        if one.status in LIVE and is_within(record.scope, one.scope) and one.id != record.id:
+        # What the same commit retires, it has changed: no other change is looked for then.
+        counts = one.status in LIVE or one.version
+        if counts and is_within(record.scope, one.scope) and one.id != record.id:
             found[one.id] = replace(earlier, record=one)
     return [one for one in found.values() if one.record.type != "turn"]
 
@@ -354,8 +365,7 @@ def _queries(
     if vector is not None and not says_nothing(vector):
         least = NEAR_ABOVE.get(space, NEAR_ABOVE_ELSE)
         yield replace(alike, vector=vector, space=space, similar_above=least)
-    else:
-        yield replace(alike, text=record.text[:WORDS_FROM_MAX])
+    yield replace(alike, text=record.text[:WORDS_FROM_MAX])
 
 
 async def live_equal(store: Store, scope: str, hash_: str, now: datetime) -> Record | None:

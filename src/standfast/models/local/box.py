@@ -26,8 +26,8 @@ SHA256: Mapping[str, str] = {
     WORDS: "1266697adf1ed774df6727f730f97b42a997b41f924efe03698d71226501b52c",
     f"{READER}.onnx": "e5ecfa4eacd268e58b218ee9603993cf02089e6fa92ded8141dc18e0d51f2146",
     f"{READER}.json": "882e2268604823b7349cd40d295728efb06718e7486b8f8e637d364894d48f20",
-    f"{JUDGE}.onnx": "4d767c4da29d67c1b6952411263b20809db4192d024df1dd3550c93007119db8",
-    f"{JUDGE}.json": "ec18422c32f01e7e93d137f57630b35e8179a7fc198c945082a8d182b253c651",
+    f"{JUDGE}.onnx": "5419da07b45c260da9fa6f4efaa130416d698235c542d6622b538a26358c3b28",
+    f"{JUDGE}.json": "124e7e1a1f9168f892bb2562aead43838974970ff0319ce8337e0855540c0d16",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
 # Spaces of models that were in the box before: a store that has one moves on by itself.

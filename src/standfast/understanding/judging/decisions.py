@@ -6,7 +6,7 @@ who said both, when, and how far they are trusted; every line of ``decide`` is o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from standfast.types.frozen import frozen
@@ -72,6 +72,23 @@ def decide(pairing: Pairing, thresholds: Thresholds | None) -> Action:
     if one.trust > 0:
         return "question_known"
     return _OLDER[one.order]
+
+
+def decide_all(pairings: Sequence[Pairing], thresholds: Thresholds | None) -> list[Action]:
+    """The same for all that one statement is held against. What it says has changed is what is
+    surely about the same subject, or else one thing: the likeliest."""
+    actions = [decide(one, thresholds) for one in pairings]
+    changed = [at for at, action in enumerate(actions) if action in ("supersede", "end")]
+    same = [at for at in changed if pairings[at].subject == "same"]
+    kept = same or [max(changed, key=lambda at: _probability(pairings[at]), default=-1)]
+    for at in changed:
+        if at not in kept:
+            actions[at] = "keep"
+    return actions
+
+
+def _probability(one: Pairing) -> float:
+    return one.judgment.probability if one.judgment else 0.0
 
 
 def _is_sure(one: Pairing, judgment: Judgment, thresholds: Thresholds) -> bool:

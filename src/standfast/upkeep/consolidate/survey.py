@@ -34,6 +34,7 @@ DISPUTED_MAX = 2000
 STEPS_MAX = 50_000
 COMPARED_MAX = 300  # new facts whose neighbours one run looks for
 NEIGHBOURS = 8
+AT_ONCE = timedelta(minutes=1)
 FACTS = frozenset(type_ for type_, kind in KIND_OF_TYPE.items() if kind == "semantic")
 
 
@@ -122,11 +123,11 @@ def _take_in(touched: Sequence[Touch], found: News, *, full: bool) -> None:
 
 async def planned(run: ConsolidationRun, surveyed: RootSurvey, happened: News) -> Plan:
     """Every record is in one step at most: what is in doubt first, what is only old last."""
-    decided, opponents = await _disputes(run, surveyed.disputed)
+    decided, parties = await _disputes(run, surveyed.disputed)
     steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
     changed = await _changed(run, happened)
-    steps += await _clashes(run, changed.values(), opponents)
-    taken = {id_ for step in steps for id_ in (step.id, step.other)} | opponents
+    steps += await _clashes(run, changed.values(), frozenset(happened.back), parties)
+    taken = {id_ for step in steps for id_ in (step.id, step.other)} | parties
     for step in (*await _doubles(run, happened, changed), *surveyed.aging):
         ids = {step.id, step.other} - {""}
         if ids & taken or (step.retires and step.id in run.mark.kept):
@@ -216,14 +217,23 @@ async def _changed(run: ConsolidationRun, happened: News) -> dict[str, Record]:
     }
 
 
-async def _clashes(run: ConsolidationRun, changed: Iterable[Record], taken: set[str]) -> list[Step]:
+def _at_once(one: Record, other: Record) -> bool:
+    """Whether two processes may have written them without seeing the other."""
+    return abs(one.learned_at - other.learned_at) < AT_ONCE
+
+
+async def _clashes(
+    run: ConsolidationRun, changed: Iterable[Record], back: frozenset[str], taken: set[str]
+) -> list[Step]:
     """Those beside what is near. A pair is named once, by the one that was looked at first."""
     steps: dict[frozenset[str], Step] = {}
     for record in changed:
         await breath()
         if record.id in taken:
             continue
-        for step in clashes(record, await opponents(run.engine, run.engine.store, record)):
+        found = await opponents(run.engine, run.engine.store, record)
+        unmet = [one for one in found if record.id in back or _at_once(one, record)]
+        for step in clashes(record, unmet):
             if step.other not in taken:
                 steps.setdefault(frozenset((step.id, step.other)), step)
     return list(steps.values())
