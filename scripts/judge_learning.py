@@ -19,7 +19,7 @@ from typing import Any
 
 from standfast.testing.reader import statements_in
 from standfast.types import Message
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.wiring.reader import boxed_reader
 
 TIME_FORMATS = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %b, %Y")
@@ -63,9 +63,9 @@ def turns(conversation: dict[str, Any]) -> Iterator[list[Message]]:
         number += 1
 
 
-def learned(data: Path) -> tuple[list[tuple[Statement, Message]], int]:
+def learned(data: Path) -> tuple[list[tuple[LearnedStatement, Message]], int]:
     """Every statement with its turn, and the number of turns."""
-    statements: list[tuple[Statement, Message]] = []
+    statements: list[tuple[LearnedStatement, Message]] = []
     count = 0
     for conversation in conversations(data):
         for session in turns(conversation):

@@ -70,6 +70,21 @@ def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def scripted_readings() -> Iterator[None]:
+    """What the network in the box misreads today is scripted; everything else it reads."""
+    from standfast.testing.reader import ScriptedReader
+    from standfast.wiring import reader
+    from tests.readings import READINGS
+
+    real = reader.reader_for
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            reader, "reader_for", lambda settings: ScriptedReader(READINGS, real(settings))
+        )
+        yield
+
+
 @pytest.fixture(scope="session")
 def proving() -> bool:
     """True under `make test-long`: run the long version."""

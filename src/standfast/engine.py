@@ -66,6 +66,7 @@ ACTIVE_SPACE = cell_key(compat.SPACE_CELLS, "active")
 WANTED_SPACE = cell_key(
     compat.SPACE_CELLS, "wanted"
 )  # before the first vector: which somebody asked for
+REEMBEDDING = cell_key(compat.SPACE_CELLS, "reembedding")
 
 
 class Once(Protocol):
@@ -139,6 +140,7 @@ class Trusted:
     that ask in one turn of a loop look together."""
 
     space: str = ""
+    move: Cell | None = None  # the progress of a re-embedding, or what it left to drop
     until: float = 0.0
     turn: asyncio.AbstractEventLoop | None = None
     in_turn: str = ""
@@ -403,7 +405,7 @@ class Engine:
         if not space and trusted.turn is asyncio.get_running_loop():
             return trusted.in_turn
         if not space:
-            space = await active_space(self.store, self.now())
+            space, trusted.move = await active_spaces(self.store, self.now())
             if space:  # before the first vector anybody may be about to choose it
                 trusted.until_next_turn(space)
         trusted.space = space
@@ -427,12 +429,30 @@ class Engine:
         if searching and self._trusts(self.embedder.space):
             return ""
         space = await self.space()
-        if space and space != self.embedder.space:
+        if space not in ("", self.embedder.space) and not self.may_replace(space):
             return f"the store's vectors are {space}, this process embeds {self.embedder.space}"
         return ""
 
+    def may_replace(self, space: str) -> bool:
+        """Is it a space of ours that this embedder's takes the place of, without being asked?"""
+        return space in getattr(self.embedder, "succeeds", ())
+
+    @property
+    def moves_on(self) -> bool:
+        """Does maintenance move the store, as it was read last, to this embedder's space?"""
+        return self.may_replace(self.trusted.space)
+
+    @property
+    def asking(self) -> Embedder | None:
+        """Who embeds questions: while the store moves on, the embedder of the space that it still
+        has, where that was kept."""
+        kept: Mapping[str, Embedder] = getattr(self.embedder, "former", {})
+        return kept.get(self.trusted.space, self.embedder)
+
     def _trusts(self, space: str) -> bool:
-        return self.trusted.space == space and time.monotonic() < self.trusted.until
+        trusted = self.trusted
+        known = trusted.space == space or self.moves_on
+        return known and time.monotonic() < trusted.until
 
     async def embed_query(self, text: str, scopes: Sequence[str]) -> Embedded:
         """A query's vector in the active space. ``scopes`` are those it names: their root pays,
@@ -444,7 +464,9 @@ class Engine:
         if trouble:
             return Embedded(vectors=[None], trouble=trouble)
         scope = scopes[0] if scopes else self.default_scope
-        return await self.embed_texts([text], root=root_of(scope), query=True)
+        asking = replace(self, embedder=self.asking)
+        found = await asking.embed_texts([text], root=root_of(scope), query=True)
+        return replace(found, space=asking.embedder.space if asking.embedder else "")
 
     async def _opted_out(self, scopes: Sequence[str]) -> str:
         for scope in scopes:
@@ -511,6 +533,14 @@ async def space_cell(store: Store, now: datetime) -> Cell | None:
 async def active_space(store: Store, now: datetime) -> str:
     cell = await space_cell(store, now)
     return str(cell.value) if cell else ""
+
+
+async def active_spaces(store: Store, now: datetime) -> tuple[str, Cell | None]:
+    """The active space, and the state of a move to another one."""
+    cells = await store.registry.get((ACTIVE_SPACE, REEMBEDDING), now=now)
+    found = {cell.key: cell for cell in cells}
+    active = found.get(ACTIVE_SPACE)
+    return str(active.value) if active else "", found.get(REEMBEDDING)
 
 
 async def begun_space(store: Store, now: datetime) -> str:

@@ -133,3 +133,18 @@ def test_an_engine_is_left_closed(tmp_path: Path) -> None:
         await engine.store.close()
 
     asyncio.run(still_there())
+
+
+def test_X13_a_migrated_store_goes_on_with_its_embedder(tmp_path: Path) -> None:
+    source, target = str(tmp_path / "source.db"), str(tmp_path / "target.db")
+    with Memory.open(source, embedder="hashing/64", background=False) as memory:
+        memory.remember("Ann lives in Bonn", scope="user:ann")
+    receipt = asyncio.run(migrate_store(source, target, None))
+    assert any("hashing/64 (were: hashing/64)" in note for note in receipt.notes)
+    with Memory.open(target, background=False) as memory:
+        assert memory._memory.engine.embedder
+        assert memory._memory.engine.embedder.space == "hashing/64"
+        assert memory.recall("Bonn", scope="user:ann").hits[0].similarity is not None
+    named = str(tmp_path / "named.db")
+    receipt = asyncio.run(migrate_store(source, named, None, embedder="hashing/32"))
+    assert any("hashing/32 (were: hashing/64)" in note for note in receipt.notes)

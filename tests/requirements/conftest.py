@@ -79,6 +79,7 @@ def switchboard() -> Iterator[Switchboard]:
 # On engines behind a server `make test` proves these, which write most kinds of rows; `make proof`
 # proves all of them.
 ON_ENGINES = (
+    "test_changing_space.py",
     "test_forgetting.py",
     "test_learning_on_demand.py",
     "test_undoing.py",

@@ -393,7 +393,7 @@ def test_X10_texts_of_a_dry_run_are_not_kept_for_a_repeated_request(
 
 # The same words of two authors
 
-OFFICE = "Our office is in Porto."
+OFFICE = "The office is in Porto."
 
 
 def offices(memory: Memory) -> list[tuple[str, str]]:

@@ -128,14 +128,21 @@ def test_A3_what_the_heuristics_surely_skip_costs_no_call(
     assert place(memory) == 2
 
 
-def test_A3_what_the_rules_are_sure_of_is_kept_though_the_model_passes_it_over(
-    memory: Memory, server: ScriptedServer
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("No emojis in commits please.", 'Ann asks: "No emojis in commits please"'),
+        ("I'm allergic to peanuts.", "Ann is allergic to peanuts."),
+    ],
+)
+def test_A3_orders_and_safety_slots_are_kept_though_the_model_passes_them_over(
+    memory: Memory, server: ScriptedServer, said: str, kept: str
 ) -> None:
-    say(memory, "I don't like coffee.")
-    server.script(learns(skip="t1: not important"))
+    say(memory, said, "I don't like coffee.")
+    server.script(learns(skip="t1: not important; t2: not important"))
     memory.maintain()
-    assert texts(memory) == ["Ann does not like coffee."]
-    assert facts(memory)[0].data["how"] == "rules"
+    (record,) = memory.records(scope=ANN, kinds=["semantic"]).items
+    assert (record.text, record.data["how"]) == (kept, "network")
 
 
 @pytest.mark.parametrize(

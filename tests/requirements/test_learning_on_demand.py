@@ -125,7 +125,7 @@ def test_X1_a_read_below_learns_from_what_is_below(memory: Memory) -> None:
 
 def test_X1_a_read_of_everything_learns_from_everything(memory: Memory) -> None:
     say(memory, "I live in Porto.", scope=ANN)
-    say(memory, "I have a boat.", scope="user:bob")
+    say(memory, "I drive a Volvo.", scope="user:bob")
     assert PORTO in found(memory.recall(HOME, types=FACTS))
     assert facts(memory, "user:bob")
 
@@ -133,7 +133,7 @@ def test_X1_a_read_of_everything_learns_from_everything(memory: Memory) -> None:
 def test_X1_a_context_without_a_scope_learns_from_its_own_scope_only(memory: Memory) -> None:
     own = engine_of(memory).default_scope
     say(memory, "I live in Porto.", scope=own)
-    say(memory, "I have a boat.", scope="user:bob")
+    say(memory, "I drive a Volvo.", scope="user:bob")
     assert "Ann lives in Porto" in memory.context(query=HOME).text
     assert facts(memory, "user:bob") == []
 
@@ -275,6 +275,8 @@ def expected(said: list[str]) -> list[str]:
 
 
 def test_X1_reads_at_the_same_time_learn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_demand, "READ_SECONDS", 60.0)
+
     async def play(times: Counter[str]) -> list[str]:
         engine = await open_engine("dict:", embedder="hashing")
         memory = AsyncMemory(engine)
@@ -406,8 +408,8 @@ def test_X1_a_message_at_which_a_reader_raises_does_not_stop_a_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     say(memory, "I like tea.", ODD, NEXT)
+    Spent(monkeypatch, seconds=seconds)
     with failing(statements, "statements_of", KeyError):
-        Spent(monkeypatch, seconds=seconds)
         answer = memory.recall(HOME, scope=ANN, types=FACTS)
     assert "Ann lives in Berlin." in found(answer)
     assert left(answer) == []
@@ -617,6 +619,7 @@ def test_X34_X1_what_can_never_be_written_is_tried_once_by_reads(
 def test_X1_over_http_two_requests_at_once_find_it_and_the_books_stay_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(on_demand, "READ_SECONDS", 60.0)
     with counted(monkeypatch) as times, served() as server:
         secret = server.key(ANN, rights=("read", "write", "admin"))
         reader = server.key(ANN, rights=("read",))

@@ -199,7 +199,9 @@ def test_X4_undoing_a_dispute_settles_it(memory: Memory, clock: MovableClock) ->
     assert texts(memory, "where does Ann live", scope=ANN) == ["Ann lives in Berlin"]
 
 
-def test_what_is_near_is_found_without_vectors_too(open_memory: OpenMemory, clock: MovableClock) -> None:
+def test_what_is_near_is_found_without_vectors_too(
+    open_memory: OpenMemory, clock: MovableClock
+) -> None:
     memory = open_memory(embedder="none")
     stored(memory, "Ann lives in Berlin", scope=ANN)
     later(memory, clock, "Ann lives in Hamburg")

@@ -141,7 +141,7 @@ def test_A7_X7_a_covered_message_is_named_among_what_was_left_out(memory: Memory
 
 
 def test_A7_a_message_comes_where_its_fact_finds_no_room(memory: Memory) -> None:
-    said = "Our wifi at the cabin is called Moosehead and it only reaches the porch."
+    said = "My wifi at the cabin is called Moosehead, after the lake behind it."
     memory.observe("chat", [said], scope=ANN, author="Ann")
     memory.maintain()
     [fact] = [one for one in memory.records(scope=ANN).items if one.kind == "semantic"]

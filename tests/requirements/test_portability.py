@@ -450,3 +450,19 @@ def test_X10_tombstones_made_with_another_key_are_left_out(
     said = reasons(other.import_from(exported(memory)))
     assert ("skipped", "this root has a key of its own") in said
     assert ("skipped", "tombstones made with another key mean nothing in this root") in said
+
+
+def test_X13_an_export_names_the_space_and_an_import_tells_what_became_of_it(
+    tmp_path: Path,
+) -> None:
+    lines = tmp_path / "all.jsonl"
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        stored(memory, "Ann lives in Bonn", scope="user:ann")
+        memory.export_to(lines)
+    assert json.loads(lines.read_text().splitlines()[0])["space"] == "hashing/384"
+    with Memory.open("dict:", embedder="hashing/64", background=False) as memory:
+        told = "the vectors of the export were in 'hashing/384'; here they are made in hashing/64"
+        assert told in memory.import_from(lines).notes
+        assert memory.recall("Bonn", scope="user:ann").hits[0].similarity is not None
+    with Memory.open("dict:", embedder="hashing", background=False) as memory:
+        assert not any("vectors" in note for note in memory.import_from(lines).notes)

@@ -19,7 +19,6 @@ from standfast.ports import AnswerError, Cell, Prompt, Reply, Store
 from standfast.scopes import root_of
 from standfast.stores.dict import DictStore
 from standfast.testing.learner import answer_for
-from standfast.wiring.reader import boxed_reader
 from standfast.types import (
     Batch,
     Listing,
@@ -33,6 +32,7 @@ from standfast.types import (
 )
 from standfast.upkeep.loop import one_round
 from standfast.wiring import open_engine
+from standfast.wiring.reader import boxed_reader
 
 ROOT = "user:ann"
 CODER = f"{ROOT}:agent:coder"
@@ -125,6 +125,8 @@ class Model:
         weights = (0, 0, 0, 0, 0, 1) if self.sober else (3, 2, 1, 3, 6, 6)
         (mood,) = self._dice.choices(moods, weights)
         data = mood(prompt)
+        if asyncio.iscoroutine(data):
+            data = await data
         return Reply(text="", data=data, usage=Usage(calls=1, tokens_in=9))
 
     def _down(self, _: Prompt) -> Any:
@@ -146,7 +148,7 @@ class Model:
         handle = f"t{self._dice.randrange(1, 9)}"
         return {"facts": [{"text": text, "from": handle, "links": links, "durability": "core"}]}
 
-    def _leans(self, prompt: Prompt) -> Any:
+    async def _leans(self, prompt: Prompt) -> Any:
         """Uses the name that a known memory gives to what a message speaks of."""
         answer = await self._learns(prompt)
         named = _KNOWN.search(prompt.user)

@@ -17,10 +17,15 @@ pytest.importorskip("onnxruntime", reason="the local model needs the extra `loca
 from flit_core.wheel import make_wheel_in
 
 from standfast import AsyncMemory
-from standfast.errors import Incompatible, Invalid
+from standfast.errors import Incompatible, Invalid, Unavailable
 from standfast.interfaces.http.first_start import Keeping
 from standfast.models.local import box
 from standfast.models.local.recall import BoxedEmbedder
+from standfast.models.providers.embedding import AbsentEmbedder
+from standfast.models.providers.minilm.model import MiniLmEmbedder, former_models
+from standfast.profiles import profile_named
+from standfast.settings import Settings
+from standfast.wiring.embedder import Circumstances, embedder_for
 from tests.architecture.source import PROJECT
 
 
@@ -136,3 +141,55 @@ def test_an_older_store_keeps_its_space_and_is_offered_the_better_one(
     offer = f"--store {file} --embedder recall-2 reembed"
     assert offer in said
     asyncio.run(moved())
+
+
+def test_X13_a_store_of_a_former_model_of_ours_opens_with_the_one_in_the_box(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also where somebody wrote its name down; a model of somebody else's stays what it is."""
+    monkeypatch.setattr(box, "FORMER", {"recall-0": {}})
+    given = Circumstances(
+        settings=Settings(),
+        profile=profile_named("default"),
+        environ={},
+        model=None,
+        minilm_folder=tmp_path,
+    )
+    for name, begun in (("", "recall-0/384"), ("auto", "recall-0/384"), ("recall-0", "")):
+        assert isinstance(embedder_for(name, begun, given), BoxedEmbedder)
+    with pytest.raises(Invalid, match="unknown embedder"):
+        embedder_for("recall-9", "", given)
+    assert isinstance(embedder_for("", "recall-9/384", given), AbsentEmbedder)
+    assert embedder_for("", "hashing/384", given).space == "hashing/384"  # type: ignore[union-attr]
+
+
+def test_X13_only_former_models_of_ours_are_succeeded() -> None:
+    assert BoxedEmbedder.succeeds == {f"{name}/384" for name in box.FORMER}
+    assert BoxedEmbedder.space not in BoxedEmbedder.succeeds
+    assert not hasattr(MiniLmEmbedder, "succeeds")
+
+
+def test_X13_a_former_model_that_was_kept_embeds_questions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, minilm_folder: Path
+) -> None:
+    """Where its files are those that were published."""
+    graph, tokenizer = (
+        (minilm_folder / name).read_bytes() for name in ("minilm.onnx", box.TOKENIZER)
+    )
+    hashes = {
+        "recall-0.onnx": sha256(graph).hexdigest(),
+        box.TOKENIZER: sha256(tokenizer).hexdigest(),
+    }
+    monkeypatch.setattr(box, "FORMER", {"recall-0": hashes})
+    assert not former_models(tmp_path, 1), "nobody has kept it"
+    (tmp_path / "recall-0").mkdir()
+    (tmp_path / "recall-0" / "recall-0.onnx").write_bytes(graph)
+    (tmp_path / "recall-0" / box.TOKENIZER).write_bytes(tokenizer)
+    [kept] = former_models(tmp_path, 1).values()
+    assert kept.space == "recall-0/384"
+    expected = asyncio.run(MiniLmEmbedder(minilm_folder).embed(["tea"]))
+    assert asyncio.run(kept.embed(["tea"])) == expected
+    (tmp_path / "recall-0" / box.TOKENIZER).write_bytes(b"{}")
+    [changed] = former_models(tmp_path, 1).values()
+    with pytest.raises(Unavailable, match=r"tokenizer\.json is not what was published"):
+        asyncio.run(changed.embed(["tea"]))

@@ -15,7 +15,7 @@ from standfast.understanding.reading.foreign import (
     is_foreign,
     read_until,
 )
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 
 SATURDAY = datetime(2026, 11, 14, 18, tzinfo=UTC)
 
@@ -29,7 +29,7 @@ def message(text: str, author: str = "Dana", role: str = "user", number: int = 2
 
 def read(
     text: str, *clauses: ScriptedClause, asked: str = "", author: str = "Dana"
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     before = [message(asked, "", "assistant", 1)] if asked else []
     found = statements_in(ScriptedReader({text: clauses}), [message(text, author)], before=before)
     for one in found:  # every word has an origin
@@ -99,6 +99,18 @@ def test_X7_a_pronoun_is_helped_in_brackets() -> None:
     clause = ScriptedClause("she's allergic to nuts", subject="Priya")
     assert texts("she's allergic to nuts", clause, asked="Is Priya coming?") == [
         'Dana: "she\'s [Priya] allergic to nuts"'
+    ]
+
+
+def test_X7_a_few_words_are_kept_with_what_stands_before_them() -> None:
+    said = "we bake with rye, 400 kg a week"
+    assert texts(
+        said,
+        ScriptedClause("we bake with rye", subject="we"),
+        ScriptedClause("400 kg a week", subject="we"),
+    ) == [
+        'Dana: "we bake with rye"',
+        'Dana: "[we bake with rye] 400 kg a week"',
     ]
 
 

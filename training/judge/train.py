@@ -4,9 +4,9 @@ Needs torch, numpy, tokenizers. PAIRS is the folder with judged pairs, BASE what
 ``training.encoder.base`` wrote. ``--coarse``: files of statements with later texts of which only is
 known whether they change it (``=``, ``+``, ``-``, ``~``); they are read once, before.
 ``--unrelated``: what ``training.judge.unrelated`` wrote, read in each pass: without it a judge
-takes what it has never seen for a change. For each seed OUT receives ``seed-N.npz`` (a run whose file is
-there is not done again), of all of them ``mean.npz`` and ``results.json``: how the files that were
-left out are judged.
+takes what it has never seen for a change. For each seed OUT receives ``seed-N.npz`` (a run whose
+file is there is not done again), of all of them ``mean.npz`` and ``results.json``: how the files
+that were left out are judged.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def read(paths: Sequence[Path]) -> list[Pair]:
 def vectors(texts: Sequence[str]) -> Floats:
     embedder = BoxedEmbedder(box.place() or Path(), threads=2)
     found = np.array(asyncio.run(embedder.embed(texts)), np.float32)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    length: Floats = np.linalg.norm(found, axis=1, keepdims=True).astype(np.float32)
+    return np.divide(found, length)
 
 
 def unrelated(pairs: Sequence[Pair], dice: random.Random) -> Iterator[tuple[str, str]]:

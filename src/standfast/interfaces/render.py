@@ -227,6 +227,8 @@ class Screen:
                 yield f"    by {name}: {listed}"
         sessions = f"{found.sessions:,} session{'' if found.sessions == 1 else 's'}"
         yield sessions if found.complete else f"at least {sessions}"
+        if found.reembedding:
+            yield visible(str(found.reembedding))
 
     def wrapped(self, text: str, indent: int) -> list[str]:
         flat = visible(" ".join(text.split()))

@@ -266,8 +266,9 @@ def subject_of(record: Record, known: Record) -> Subject:
     new, old = _about(record), _about(known)
     same_speaker = record.author == known.author
     if new in OWN and old in OWN:
-        alike = "same" if new == old else "unclear"
-        return alike if same_speaker else "other"
+        if not same_speaker:
+            return "other"
+        return "same" if new == old else "unclear"
     if not same_speaker and _is_own(record, new) and _is_own(known, old):
         return "other"
     if not new or not old:

@@ -19,6 +19,7 @@ from standfast.settings import Settings
 from standfast.upkeep.inspection import DAMAGE
 from standfast.upkeep.learn.unread import count_unread
 from standfast.upkeep.readers import why_not
+from standfast.upkeep.reembedding import progress_of
 from standfast.verbs.lists.upkeep import list_stuck
 
 LOOK_SECONDS = 30.0
@@ -118,6 +119,7 @@ def in_force(memory: AsyncMemory, settings: Settings, version: str) -> dict[str,
         "embedder": engine.embedder.space if engine.embedder else "",
         "learning": learning_of(memory),
         "space": engine.trusted.space,
+        "reembedding": str(progress_of(engine) or ""),
         "models": models,
         "settings": {n: _without_login(v) for n, v in told.items()},
     }

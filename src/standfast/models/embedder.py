@@ -46,10 +46,12 @@ QUERY_GATE = Gate(8)
 
 @frozen
 class Embedded:
-    """A vector per text, None where there is none; ``trouble`` says why, ``usage`` what it cost."""
+    """A vector per text, None where there is none; ``trouble`` says why, ``usage`` what it cost.
+    ``space`` is told of questions only."""
 
     vectors: list[Vector | None]
     trouble: str = ""
+    space: str = ""
     usage: Usage = field(default_factory=Usage)
 
 

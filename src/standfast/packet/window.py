@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from standfast.text.graphemes import beginning, ending
 from standfast.types import PERSON_TRUST, TRUST_OF_SOURCE, Message, Role
 from standfast.types.invisible import shown
 
@@ -186,9 +187,7 @@ def cut_to(message: Message, budget: int, cost: Callable[[Message], int]) -> Mes
 def _shortened(message: Message, length: int) -> Message:
     """Two thirds from its beginning and one third from its end: requests stand at either."""
     text = message.text
-    head = -(-2 * length // 3)
-    tail = text[len(text) - (length - head) :] if length > head else ""
-    missing = len(text) - length
-    return replace(
-        message, text=f"{text[:head]} [... {missing:,} characters cut ...] {tail}", original=""
-    )
+    head = beginning(text, -(-2 * length // 3))
+    tail = ending(text, length - len(head)) if length > len(head) else ""
+    missing = len(text) - len(head) - len(tail)
+    return replace(message, text=f"{head} [... {missing:,} characters cut ...] {tail}", original="")

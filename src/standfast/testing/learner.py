@@ -21,7 +21,7 @@ from standfast.testing.scripted import ScriptedAnswer, ScriptedQuestion, says_js
 from standfast.text.tokens import estimate
 from standfast.types import Message, Role
 from standfast.understanding.reading.reader import Reader
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 
 ROLES: Mapping[str, Role] = {"USER": "user", "ASSISTANT": "assistant", "TOOL": "tool"}
 
@@ -75,7 +75,7 @@ def _messages(said: str) -> Iterator[Message]:
         )
 
 
-def _fact(statement: Statement) -> dict[str, Any]:
+def _fact(statement: LearnedStatement) -> dict[str, Any]:
     fact: dict[str, Any] = {
         "text": statement.text,
         "from": ", ".join(statement.messages),

@@ -12,7 +12,7 @@ from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import Clause, Label
 from standfast.understanding.reading.foreign import foreign_ranges
 from standfast.understanding.reading.reader import Reader, Reading
-from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.statements import LearnedStatement, statements_of
 
 
 @frozen(kw_only=False)
@@ -30,16 +30,23 @@ class ScriptedClause:
 
 
 class ScriptedReader:
-    """Implements ``Reader``. ``asked`` are the texts that it was shown."""
+    """Implements ``Reader``. ``asked`` are the texts that it was shown; ``otherwise`` reads those
+    that it does not know."""
 
-    def __init__(self, clauses: Mapping[str, Iterable[ScriptedClause]]) -> None:
+    def __init__(
+        self, clauses: Mapping[str, Iterable[ScriptedClause]], otherwise: Reader | None = None
+    ) -> None:
         self._clauses = {text: tuple(some) for text, some in clauses.items()}
+        self._otherwise = otherwise
         self.asked: list[str] = []
         self.trouble = ""
 
     async def read(self, messages: Sequence[Reading]) -> list[list[Clause]]:
         self.asked += [one.text for one in messages]
-        return [list(self._placed(one)) for one in messages]
+        rest = [one for one in messages if one.text not in self._clauses]
+        others = await self._otherwise.read(rest) if self._otherwise and rest else [[]] * len(rest)
+        found = dict(zip(rest, others, strict=True))
+        return [found[one] if one in found else list(self._placed(one)) for one in messages]
 
     def _placed(self, reading: Reading) -> Iterable[Clause]:
         start = 0
@@ -67,7 +74,7 @@ def _clause(one: ScriptedClause, reading: Reading, start: int) -> Clause:
 
 async def read_statements(
     reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """What people say in messages; the last one of ``before`` stands before the first."""
     lines = [before[-1] if before else None, *messages]
     people = [(last, one) for last, one in zip(lines, messages, strict=False) if one.role == "user"]
@@ -90,6 +97,6 @@ async def read_statements(
 
 def statements_in(
     reader: Reader, messages: Sequence[Message], *, before: Sequence[Message] = ()
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """The same, where no loop runs."""
     return asyncio.run(read_statements(reader, messages, before=before))

@@ -4,11 +4,11 @@
 marks count and digits are no part of a word.
 
 Words are case-folded, stripped of accents and stemmed: by the language of a script that is mostly
-one language's, else as English, and beside that in the language that a text in Latin letters is
-in, by its small words. Emoji and signs are words. Scripts that are written
-without blanks (Chinese, Japanese, Thai, ...) and Korean, whose particles stick to the word,
-become overlapping pieces, so "北京" is found inside "我住在北京市": one and two characters
-long where a character says much, two and three where it is only a letter (Thai).
+one language's, else as English. Beside that they have further names: their stem in the language
+that a text in Latin letters is in, by its function words and letters, and the word with its
+accents. Emoji and signs are words. Scripts that are written without blanks (Chinese, Japanese,
+Thai, ...) and Korean, whose particles stick to the word, become characters and bigrams, so "北京"
+is found inside "我住在北京市"; bigrams and trigrams where a character is only a letter (Thai).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from standfast.text.expressions import later
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     import Stemmer
 
 # A store keeps this number beside its index and rebuilds the index when it differs.
-ANALYSER_VERSION = 4
+ANALYSER_VERSION = 5
 
-STEM = "~"  # marks a stem of another language than English; no word begins so
+# Marks a further name of a word: its stem in another language than English, or the word with its
+# accents. No word begins so.
+STEM = "~"
 QUESTION = "?"  # marks a text that asks; not a word, so no text can hold it by itself
 
 # Longer texts are stored whole but only their beginning is searchable by word.
@@ -51,12 +53,14 @@ _DENSE = _DENSE_LETTERS + (
     "\u3041-\u30ff\u31f0-\u31ff\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana, Han
     "\U00020000-\U0003ffff"
 )
+_KANA = later("[\u3041-\u30ff\u31f0-\u31ff]")
 # Vowel signs of Indic scripts are marks, not letters, yet part of the word.
 _MARKS = "\u0900-\u0dff"
 _TOKEN = later(
     rf"(?P<dense>[{_DENSE}]+)"
     rf"|(?P<word>(?:[^\W_{_DENSE}]|[{_MARKS}])+(?:['\u2019](?:[^\W_{_DENSE}])+)*)"
 )
+_WORD = later(rf"[^\W_{_DENSE}]+")
 _LETTER = "(?:[^\\W\\d_]|[\u0300-\u036f\u0900-\u0dff])"
 _PIECE = later(
     rf"(?P<dense>[{_DENSE}]+)"
@@ -90,16 +94,14 @@ UNTOLD_WORDS_MAX = 4  # of a text that nothing tells the language of
 STEM_MIN = 3  # letters
 READ_WORDS_MAX = 400  # nobody changes the language after that
 
-# Letters that only these languages have, as they are written.
+# Letters and marks that these languages have and English has not.
 _LETTERS = {
-    "ß": "de", "ł": "pl", "ą": "pl", "ę": "pl", "ś": "pl", "ź": "pl", "ż": "pl", "ć": "pl",
-    "ř": "cs", "ě": "cs", "ů": "cs", "ñ": "es", "ã": "pt", "õ": "pt", "ő": "hu", "ű": "hu",
-    "ş": "tr", "ğ": "tr", "ı": "tr", "œ": "fr", "ò": "it", "ø": "nb", "æ": "nb",
+    "de": "äöüß", "fr": "àâæçéèêëîïôœùûü", "es": "áéíñóúü¿¡", "it": "àèéìòù",
+    "pt": "àáâãçéêíóôõú", "nl": "ëï", "sv": "åäö", "nb": "åæø", "fi": "äö",
+    "hu": "áéíóöőúüű", "pl": "ąćęłńóśźż", "cs": "áčďéěíňóřšťúůýž", "tr": "çğıöşü",
 }  # fmt: skip
-# What accents do not explain: a person without the key writes the plain letter.
-_PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d"})
-
-
+# A text without one of these has no accent, and no mark of another language than English.
+_ACCENTED = later("[\u00a1\u00bf-\u024f\u0300-\u052f\u1e00-\u1fff]")
 _DOUBLED = later(r"(\w)\1")
 # What Snowball leaves: the past of a verb, a small one of its kind, the grades of Finnish.
 _ENDINGS = {
@@ -144,13 +146,17 @@ def terms(text: str) -> list[str]:
         return [stem(word) for word in words(text)]
     found: list[str] = []
     for word in words(text):
-        if not is_dense(word[0]):
-            found.append(stem(word))
-            continue
-        short = 2 if _is_dense_letter(word[0]) else 1
-        for size in (min(short, len(word)), short + 1):
-            found.extend(word[i : i + size] for i in range(len(word) - size + 1))
+        found.extend(_ngrams(word) if is_dense(word[0]) else (stem(word),))
     return [*found, *symbols(text)]
+
+
+def _ngrams(run: str) -> list[str]:
+    """Overlapping pieces of a run that is written without blanks. A single kana says nothing."""
+    if len(run) == 1:
+        return [run]
+    if _is_dense_letter(run[0]):
+        return [run[i : i + size] for size in (2, 3) for i in range(len(run) - size + 1)]
+    return [*_KANA.sub("", run), *map("".join, pairwise(run))]
 
 
 def symbols(text: str) -> list[str]:
@@ -169,8 +175,8 @@ def asks(text: str) -> bool:
 
 
 def document_terms(text: str, author: str) -> list[str]:
-    """What a record is found by: its text, and who said it; and behind the words the stems of the
-    language that they are in. A question is marked as one; no query looks for the mark."""
+    """What a record is found by: its text, and who said it; and behind the words their further
+    names. A question is marked as one; no query looks for the mark."""
     unstemmed, found = document_words(text, author)
     return [*map(stem, unstemmed), *found]
 
@@ -188,6 +194,8 @@ def document_words(text: str, author: str) -> tuple[list[str], list[str]]:
         found.append(QUESTION)
     if _has_language_stems(text, written):
         found += [STEM + one for stems in _stems_of(text, written) for one in stems]
+    if not text.isascii():
+        found += [STEM + word for _, word in diacritics(text)]
     return written if plain_letters else [], found
 
 
@@ -208,9 +216,22 @@ def _stems_of(text: str, found: Sequence[str]) -> list[list[str]]:
     return language_stems(text, found, marked if len(marked) == len(found) else found)
 
 
+def diacritics(text: str) -> list[tuple[str, str]]:
+    """Words that folding takes an accent from, folded and as they are written: who writes the
+    accent finds first who wrote it too."""
+    if not _ACCENTED.search(text):
+        return []
+    written = compatible(text[:ANALYSED_CHARACTERS_MAX]).casefold()
+    found = [(_folded(word), word) for word in _WORD.findall(written) if not word.isascii()]
+    return [(folded, word) for folded, word in found if folded != word]
+
+
+_folded = lru_cache(maxsize=WORDS_KEPT)(fold)
+
+
 def length_of(found: Sequence[str]) -> int:
-    """How many words a record has, of its ``document_terms``: stems are further names of them, and
-    stand behind them all."""
+    """How many words a record has, of its ``document_terms``, behind which their further names
+    stand."""
     if not found or not found[-1].startswith(STEM):
         return len(found)
     return len([one for one in found if not one.startswith(STEM)])
@@ -242,15 +263,14 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def search_terms(text: str) -> tuple[str, ...]:
-    """What an index is asked for: the query's terms, and behind each its stems."""
+    """What an index is asked for: the query's terms, and behind each its further names."""
     kept = query_terms(text)
     found = list(words(text))
-    stems = _stems_of(text, found)
-    if not stems:
-        return kept
-    further = {
-        stem_by_script(stem(word)): of_word for word, of_word in zip(found, stems, strict=True)
-    }
+    further: dict[str, list[str]] = {}
+    for word, stems in zip(found, _stems_of(text, found), strict=False):  # English has no stems
+        further.setdefault(stem_by_script(stem(word)), []).extend(stems)
+    for word, written in diacritics(text):
+        further.setdefault(stem_by_script(stem(word)), []).append(written)
     return tuple(
         dict.fromkeys(
             name for term in kept for name in (term, *(STEM + one for one in further.get(term, ())))
@@ -259,8 +279,8 @@ def search_terms(text: str) -> tuple[str, ...]:
 
 
 def weights(terms: Sequence[str], documents: int, containing: Sequence[int]) -> list[float]:
-    """What each of ``search_terms`` weighs. Of a word and its stems, those that nothing holds
-    take no part, if something holds another: it is one word."""
+    """What each of ``search_terms`` weighs. Of a word and its further names, those that nothing
+    holds take no part, if something holds another: it is one word."""
     found: list[float] = []
     word, held = 0, False  # where the word begins, and whether anything holds it
     for place, (term, count) in enumerate(zip(terms, containing, strict=True)):
@@ -312,11 +332,6 @@ def stem_by_script(term: str) -> str:
 # their place.
 
 
-def plain(word: str) -> str:
-    """A folded word without letters that a keyboard may not have: łodz -> lodz."""
-    return word if word.isascii() else word.translate(_PLAIN)
-
-
 def language_stems(text: str, found: Sequence[str], marked: Sequence[str]) -> list[list[str]]:
     """For each of a text's folded words its stems in the languages that the text may be in; none
     of small words, and of no word of an English text. ``marked`` are the same words with their
@@ -349,11 +364,12 @@ def languages_of(text: str, found: Sequence[str]) -> tuple[str, ...]:
     if plain_letters and small.count((ENGLISH,)) >= sum([codes[0] != ENGLISH for codes in small]):
         return (ENGLISH,)  # what speaks for both decides nothing: no other can have more
     votes = Counter(chain.from_iterable(small))
-    if not plain_letters:
-        votes.update(_LETTERS[letter] for letter in {*text.lower()} & _LETTERS.keys())
-    if not votes:
+    if not plain_letters and _ACCENTED.search(text):
+        letters = frozenset(compatible(text).lower())
+        votes.update({code: len(letters.intersection(own)) for code, own in _LETTERS.items()})
+    most = max(votes.values(), default=0)
+    if not most:
         return ()
-    most = max(votes.values())
     if votes[ENGLISH] == most:
         return (ENGLISH,)
     return tuple(code for code in STEMMED if votes[code] == most)[:ALIKE_MAX]
@@ -379,11 +395,11 @@ def _small_elsewhere() -> frozenset[str]:
 def _stems(word: str, marked: str, codes: tuple[str, ...]) -> list[str]:
     """Each once. An apostrophe parts what hangs on a name behind it (Istanbul'da) or before it
     (l'école)."""
-    written = dict.fromkeys((_bare(marked), plain(_bare(word))))
+    written = dict.fromkeys((_bare(marked), _bare(word)))
     found = (
         _stem(one, code)
         for one in written
-        if len(one) >= STEM_MIN and one.isalpha() and plain(fold(one)).isascii()
+        if len(one) >= STEM_MIN and one.isalpha() and fold(one).isascii()
         for code in codes
     )
     return list(dict.fromkeys(found))
@@ -402,7 +418,7 @@ def _stem(word: str, code: str) -> str:
     while before != word:
         before, shorter = word, of_language.stemWord(word)
         word = shorter if len(shorter) >= STEM_MIN else word
-    bare = _DOUBLED.sub(r"\1", plain(fold(word)))
+    bare = _DOUBLED.sub(r"\1", fold(word))
     for ending in _ENDINGS.get(code, ()):
         shorter = ending.sub("", bare)
         bare = shorter if len(shorter) >= STEM_MIN else bare

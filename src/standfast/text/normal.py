@@ -23,7 +23,14 @@ INVISIBLE = (
 _NEITHER_SEEN = later(f"[\u0300-\u036f{INVISIBLE}]")  # accents that stand by themselves too
 _DASHES = later("[\u2010-\u2015\u2212]")
 _FOREIGN_DIGIT = later(r"(?![0-9])\d")
-_ACCENTS = later("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+_ACCENT = "[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]"
+_ACCENTS = later(_ACCENT)
+# The breve of й and ў is part of the letter: Russian endings are told by it.
+_BREVE = "\u0306"
+_LOOSE_ACCENTS = later(f"(?<![\u0438\u0443]){_BREVE}|(?!{_BREVE}){_ACCENT}")
+# Letters that Unicode does not take apart. Without the key, people write the plain one.
+_PLAIN = {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe"}
+_UNPLAIN = later(f"[{''.join(_PLAIN)}]")
 _TRAILING = " .,;:!…。．，、；：！"
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 
@@ -48,12 +55,18 @@ _FOLDABLE = later(f"[A-Za-z0-9_{_LOOKALIKES}]+")
 
 
 def fold(text: str) -> str:
-    """For searching: compatibility forms and case folded, accents gone: "Straße Café" ->
-    "strasse cafe". The terms of every index were made with it."""
+    """For searching: compatibility forms and case folded, accents gone: "Straße Café Łódź" ->
+    "strasse cafe lodz". The terms of every index were made with it."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFD", compatible(text).casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    accents = _LOOSE_ACCENTS if _BREVE in decomposed else _ACCENTS  # the second is faster
+    bare = _UNPLAIN.sub(_plain_letter, accents.sub("", decomposed))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _plain_letter(match: re.Match[str]) -> str:
+    return _PLAIN[match.group()]
 
 
 def compatible(text: str) -> str:
@@ -62,8 +75,8 @@ def compatible(text: str) -> str:
 
 
 def caseless(text: str) -> str:
-    """Lower case, one blank between words."""
-    return one_line(text.casefold())
+    """Lower case, one blank between words, letters composed: equal for NFC and NFD."""
+    return one_line(unicodedata.normalize("NFC", text).casefold())
 
 
 def one_line(text: str) -> str:

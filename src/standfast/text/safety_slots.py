@@ -92,5 +92,4 @@ def _expression(word: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """In capitals a Turkish dotless i cannot be told from another."""
-    return fold(text).replace("ı", "i")
+    return fold(text)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from standfast.text.graphemes import beginning
 from standfast.text.normal import one_line
 from standfast.text.tokens import TokenCount
 from standfast.text.words import alternatives, pattern
@@ -152,7 +153,7 @@ def sentences_of(text: str) -> list[str]:
 
 def short(text: str, limit: int = LINE_CHARACTERS_MAX) -> str:
     flat = one_line(text)
-    return flat if len(flat) <= limit else flat[: limit - 3].rstrip() + "..."
+    return flat if len(flat) <= limit else beginning(flat, limit - 3).rstrip() + "..."
 
 
 def _within(lines: list[SummaryLine], tokens_max: int, count: TokenCount) -> list[SummaryLine]:
@@ -170,7 +171,7 @@ def _within(lines: list[SummaryLine], tokens_max: int, count: TokenCount) -> lis
         length = len(first.text)
         while length > 8 and count(f"- {first.label}: {first.text[:length]}\n") > tokens_max:
             length //= 2
-        return [SummaryLine(label=first.label, text=first.text[:length], order=0)]
+        return [SummaryLine(label=first.label, text=beginning(first.text, length), order=0)]
     return [lines[index] for index in sorted(kept)]
 
 

@@ -43,6 +43,29 @@ class Due:
 
 
 @frozen
+class Reembedding:
+    """A store on its way from one vector space to another: ``done`` of ``records`` have their new
+    vector, and the others take about ``minutes`` (None: not measured yet)."""
+
+    old: str
+    new: str
+    records: int
+    done: int = 0
+    minutes: float | None = None
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // max(self.records, 1)
+
+    def __str__(self) -> str:
+        if not self.records:
+            return f"re-embedding from {self.old} to {self.new} begins with the next maintenance"
+        left = "" if self.minutes is None else f", about {max(1, round(self.minutes))} min left"
+        told = f"{self.done:,} of {self.records:,} records{left}"
+        return f"re-embedding from {self.old} to {self.new}: {told}"
+
+
+@frozen
 class Stats:
     """How much there is. Records are counted exactly, of every status. Sessions are counted up to
     a number only: then ``complete`` is False, and ``sessions`` means "at least"."""
@@ -53,6 +76,7 @@ class Stats:
     types: Mapping[str, int] = field(default_factory=dict)
     statuses: Mapping[str, int] = field(default_factory=dict)
     complete: bool = True
+    reembedding: Reembedding | None = None  # told to a handle that sees the whole store
 
 
 @frozen

@@ -47,7 +47,7 @@ TOKENS_PER_MESSAGE = 5  # role and separators, on the safe side
 
 
 @frozen
-class Window:
+class FoldWindow:
     """A session as it stands: its newest summary and the messages behind it."""
 
     session: Session
@@ -93,7 +93,7 @@ async def _fold_session(engine: Engine, store: Store, work: Work) -> list[Receip
 
 
 async def _summarised(
-    engine: Engine, store: Store, window: Window, count: int
+    engine: Engine, store: Store, window: FoldWindow, count: int
 ) -> Summary | Answered[str]:
     """The new summary, or why there is none yet. A model that fails leaves the session as it is:
     the packet shows its newest messages, and it is tried again."""
@@ -135,7 +135,7 @@ async def _summarised(
 
 
 async def _asked(
-    engine: Engine, window: Window, folded: Sequence[Message], policy: Policy
+    engine: Engine, window: FoldWindow, folded: Sequence[Message], policy: Policy
 ) -> tuple[str, Usage]:
     assert engine.models is not None
     prompt = summarize(
@@ -153,7 +153,7 @@ async def _asked(
     return text, reply.usage
 
 
-async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window | None:
+async def read_window(engine: Engine, store: Store, key: SessionKey) -> FoldWindow | None:
     sessions = await store.sessions(root_of(key.scope), (key,))
     if not sessions:
         return None
@@ -165,7 +165,7 @@ async def read_window(engine: Engine, store: Store, key: SessionKey) -> Window |
         after=summary.to_seq if summary else 0,
         limit=MESSAGES_AT_ONCE + 1,
     )
-    return Window(
+    return FoldWindow(
         session=sessions[0],
         summary=summary,
         messages=messages[:MESSAGES_AT_ONCE],
@@ -181,7 +181,7 @@ def message_cost(engine: Engine, message: Message) -> int:
     return engine.counter.count(message.original or message.text) + TOKENS_PER_MESSAGE
 
 
-def messages_to_fold(engine: Engine, window: Window) -> int:
+def messages_to_fold(engine: Engine, window: FoldWindow) -> int:
     """By the session's policy; of a long backlog the older half, whatever the policy counts."""
     policy = session_policy(engine, window.session)
     if policy.rule == "window" and policy.above == 0:
@@ -194,7 +194,9 @@ def messages_to_fold(engine: Engine, window: Window) -> int:
     return fold_count(window.messages, policy, lambda message: message_cost(engine, message))
 
 
-async def _commit(engine: Engine, store: Store, window: Window, summary: Summary | None) -> None:
+async def _commit(
+    engine: Engine, store: Store, window: FoldWindow, summary: Summary | None
+) -> None:
     """The summary, if there is one, and the reader's new place, together."""
     session, key = window.session, window.key
     change = Change(engine, root_of(key.scope), "fold", store=store, actor="maintenance")
@@ -211,7 +213,7 @@ async def _commit(engine: Engine, store: Store, window: Window, summary: Summary
 
 
 def _summary(
-    engine: Engine, window: Window, folded: Sequence[Message], text: str, how: How
+    engine: Engine, window: FoldWindow, folded: Sequence[Message], text: str, how: How
 ) -> Summary:
     before = window.summary
     return Summary(

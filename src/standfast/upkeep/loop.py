@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
+from types import ModuleType
 
 from standfast.changes import Change, claim_space, flush_uses
 from standfast.engine import Engine
@@ -41,7 +43,8 @@ async def maintain(
     change. ``retry``: what is stuck there may be tried again."""
     asker = engine if scope is None else engine.narrowed((scope,), engine.rights)
     if dry_run:
-        return await consolidate(engine, scope=scope, dry_run=True, force=force)
+        planned = await consolidate(engine, scope=scope, dry_run=True, force=force)
+        return replace(planned, notes=(*planned.notes, *await _planned_move(asker)))
     if retry:
         await forgive(asker)
     engine = await engine.steady()
@@ -53,6 +56,18 @@ async def maintain(
         notes=(*done.notes, *consolidated.notes),
         usage=sum_of(done.usage, consolidated.usage),
     )
+
+
+async def _planned_move(engine: Engine) -> list[str]:
+    await engine.space()
+    if not engine.moves_on or engine.bound:
+        return []
+    from standfast.upkeep.reembedding import plan
+
+    try:
+        return [str(await plan(engine))]
+    except Unavailable as error:
+        return [f"no vectors added: {error}"]
 
 
 def _whole(engine: Engine) -> Engine:
@@ -75,7 +90,10 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     other processes do rounds too, and each root is the work of one of them."""
     await flush_uses(engine)
     engine = await engine.steady()
+    move = _move_of(engine)
     trouble = await engine.vector_trouble()
+    if move is not None and not trouble:
+        trouble = await move.begin_one(engine, shared=shared)
     space = engine.embedder.space if engine.embedder and not trouble else ""
     done = LearnRound()
     look = partial(agendas, engine, engine.store, space=space, everything=everything)
@@ -90,11 +108,15 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
                     await _work_or_say(engine, root, now_due[root], done, everything=everything)
             finally:
                 await release(engine, engine.store, root, UPKEEP, engine.name)
+    if move is not None and not trouble and not any(agenda.embed for agenda in due.values()):
+        done.items += await move.end_one(engine, shared=shared)
     await work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
     if why := why_not_judged(engine):
         notes.append(why)
+    if move is not None and (progress := move.progress_of(engine)):
+        notes.append(str(progress))
     if (engine.profile.learn != "off") and (why := why_not(engine, engine.store)):
         notes.append(why)
     changes = list(done.changes.values())
@@ -105,6 +127,15 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
         notes=tuple(notes),
         usage=done.usage,
     )
+
+
+def _move_of(engine: Engine) -> ModuleType | None:
+    """What moves the store to another vector space, loaded where it moves."""
+    if not engine.moves_on and engine.trusted.move is None:
+        return None
+    from standfast.upkeep import reembedding
+
+    return reembedding
 
 
 def _turn(engine: Engine, root: str) -> bytes:
@@ -165,6 +196,7 @@ async def embed_work(
     they cost."""
     items: list[ReceiptItem] = []
     usage = Usage()
+    begun = time.perf_counter()
     for root in dict.fromkeys(w.root for w in work):
         ids = [w.id for w in work if w.root == root]
         for start in range(0, len(ids), VECTORS_PER_COMMIT):
@@ -174,6 +206,9 @@ async def embed_work(
             usage = sum_of(usage, cost)
             if done and all(item.status == "failed" for item in done):
                 break  # the rest of this root would fail alike
+    if move := _move_of(engine):
+        embedded = sum(item.status == "stored" for item in items)
+        await move.advance(engine, embedded, time.perf_counter() - begun)
     return items, usage
 
 

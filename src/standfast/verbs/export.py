@@ -175,6 +175,7 @@ async def _write_all(
         "format": FORMAT,
         "version": VERSION,
         "at": engine.now().isoformat(),
+        "space": await engine.space(),  # of the vectors, which are made anew where it is read
         "scopes": sorted(scope for part in parts for scope in part.scopes),
     }
     writing.raw(json_line(header))

@@ -73,7 +73,9 @@ async def moved(source: Engine, target: Engine, progress: Callable[[int, int], N
     progress(len(roots), len(roots))
     carried = await _carry_registry(source, target)
     notes.append(f"{len(roots)} roots, {carried} keys and devices")
-    notes.append("vectors are made anew, by the embedder of the target")
+    before = await source.space() or "none"
+    made = target.embedder.space if target.embedder else "none: no embedder is configured"
+    notes.append(f"vectors are made anew by the embedder of the target: {made} (were: {before})")
     return Receipt(items=tuple(items), notes=tuple(notes))
 
 

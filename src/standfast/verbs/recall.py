@@ -73,6 +73,7 @@ EXPANDED_RECORDS_MAX = 12
 USED_BUFFER_MAX = 1000
 PAST_SHARE = 4
 PAGE = 500
+MOSTLY = 0.9
 NATIVE = "searched by the engine itself: it may miss a few; the scores of what it found are exact"
 
 
@@ -135,15 +136,24 @@ def damage_notes(names: Sequence[str]) -> list[str]:
     return [f"damaged, and left out: {named}; run `standfast doctor --heal`"] if names else []
 
 
-async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> Recalled:
+async def _recalled(
+    engine: Engine, question: Question, *, count_uses: bool, by_words: str = ""
+) -> Recalled:
+    """``by_words``: why no vector is compared."""
     limit = engine.profile.limit if question.limit is None else count(question.limit, "limit")
     query, notes = query_of(engine, question, limit)
     by_root, descend = await engine.read_scopes(question.scope, descend=question.descend)
     named = question.scope is not None or engine.bound
     theirs = [scope for scopes in by_root.values() for scope in scopes] if named else []
-    questions, embedded = await posed(engine, question, query, theirs)
+    questions, embedded = await posed(engine, question, query, theirs, by_words=by_words)
     vector = embedded.vectors[0]
-    notes += _arms(engine, question.text, vector, embedded.trouble)
+    notes += _arms(question.text, vector, embedded)
+    moving = vector and engine.moves_on and engine.asking is engine.embedder
+    if moving:
+        from standfast.upkeep.reembedding import state_of
+
+        state = state_of(engine)
+        notes.append(f"degraded: {state}; records without a new vector are found by words only")
     if engine.better and vector is not None:
         move = f"`standfast --embedder {engine.better} reembed` moves the store"
         notes.append(f"{engine.better} is here and finds more: {move}")
@@ -154,9 +164,11 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         engine, questions, by_root, descend, cut=question.cut, shown=question.shown, notes=notes
     )
     best = await looked.ranked()
-    if vector and not _compared(best) and await engine.vector_trouble():
+    if vector and not _compared(best) and await _has_moved(engine, embedded.space):
         # Another process moved the store to a new space a moment ago.
         return await _recalled(engine, question, count_uses=count_uses)
+    if moving and not _mostly_compared(best):
+        return await _recalled(engine, question, count_uses=count_uses, by_words=state)
     best, clear = await looked.cleared(best, limit)
     chosen, note, usage = await _reranked(engine, question, clear, limit)
     notes += [note] if note else []
@@ -171,6 +183,19 @@ async def _recalled(engine: Engine, question: Question, *, count_uses: bool) -> 
         notes += _dropped(best, kept)
     usage = sum_of(usage, replace(embedded.usage, texts_embedded=len(questions) if vector else 0))
     return Recalled(kept, notes, usage)
+
+
+def _mostly_compared(best: Sequence[Candidate]) -> bool:
+    """While vectors come, those that are there push aside what has none: words alone find more,
+    until nearly all are there."""
+    compared = sum(one.similarity is not None for one in best)
+    return compared >= MOSTLY * len(best)
+
+
+async def _has_moved(engine: Engine, space: str) -> bool:
+    """Was the question embedded for a space in which there is nothing any more?"""
+    trouble = await engine.vector_trouble()
+    return bool(trouble) or engine.asking is None or engine.asking.space != space
 
 
 def _compared(best: Iterable[Candidate]) -> bool:
@@ -296,13 +321,15 @@ def query_of(engine: Engine, question: Question, limit: int) -> tuple[Search, li
 
 
 async def posed(
-    engine: Engine, question: Question, query: Search, scopes: Sequence[str]
+    engine: Engine, question: Question, query: Search, scopes: Sequence[str], *, by_words: str = ""
 ) -> tuple[list[tuple[Search, Asked]], Embedded]:
     """The query with its vector, or the several questions in it, and what embedding it gave.
     ``scopes`` are those that are named: their root pays."""
-    embedded = await _query_vector(engine, query.text, scopes)
+    embedded = Embedded(vectors=[None], trouble=by_words)
+    if not by_words:
+        embedded = await _query_vector(engine, query.text, scopes)
     vector = embedded.vectors[0]
-    family = engine.embedder.space if vector and engine.embedder else ""
+    family = embedded.space if vector else ""
     asked = Asked(
         text=query.text,
         now=query.where.now,
@@ -324,14 +351,14 @@ async def _query_vector(engine: Engine, text: str, scopes: Sequence[str]) -> Emb
     return replace(embedded, vectors=[None]) if nothing else embedded
 
 
-def _arms(engine: Engine, text: str, vector: Vector | None, trouble: str) -> list[str]:
+def _arms(text: str, vector: Vector | None, embedded: Embedded) -> list[str]:
     """Which arms ran; said in every answer."""
     if not text.strip():
         return ["no query text: newest first"]
-    if vector is not None and engine.embedder is not None:
-        return [f"arms: keyword, vector ({engine.embedder.space})"]
-    if trouble:
-        return ["arms: keyword", f"degraded: no vector search, {trouble}"]
+    if vector is not None:
+        return [f"arms: keyword, vector ({embedded.space})"]
+    if embedded.trouble:
+        return ["arms: keyword", f"degraded: no vector search, {embedded.trouble}"]
     return ["arms: keyword (the query has no meaning to embed)"]
 
 
@@ -341,7 +368,8 @@ async def _single_questions(
     """Several questions in one text, each by itself, so that none drowns the others."""
     found = []
     for text in parts(query.text, engine.profile.questions_max):
-        vector = (await _query_vector(engine, text, scopes)).vectors[0] if query.vector else None
+        embedded = await _query_vector(engine, text, scopes) if query.vector else None
+        vector = embedded.vectors[0] if embedded and embedded.space == query.space else None
         found.append((replace(query, text=text, vector=vector), replace(asked, text=text)))
     return found
 

@@ -23,6 +23,7 @@ from standfast.settings import Settings
 from standfast.types.frozen import frozen
 
 BOXED = "recall-2"  # as ``box.NAME``, which is imported only where it is used
+OURS = "recall-"
 
 
 @frozen
@@ -73,7 +74,7 @@ def _best_local(given: Circumstances) -> str:
     from standfast.models.local import box
     from standfast.models.providers.minilm import weights
 
-    wanted = given.settings.local_model
+    wanted = _in_the_box(given.settings.local_model)
     if wanted == box.NAME and box.runs_here():
         return box.NAME
     if wanted in (box.NAME, "minilm") and weights.status(given.minilm_folder).ready:
@@ -96,7 +97,7 @@ def better_local(space: str, given: Circumstances) -> str:
 def _named(name: str, given: Circumstances) -> Embedder | None:
     if is_remote(name):
         return _remote(name, given)
-    family, _, size = name.partition("/")
+    family, _, size = _in_the_box(name).partition("/")
     if family == "none":
         return None
     if family == "hashing":
@@ -106,8 +107,11 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
     if family == BOXED:
         from standfast.models.local import box
         from standfast.models.local.recall import BoxedEmbedder
+        from standfast.models.providers.minilm.model import former_models
 
-        return BoxedEmbedder(box.place() or Path(), threads=given.settings.model_threads)
+        threads = given.settings.model_threads
+        former = former_models(given.minilm_folder.parent, threads)
+        return BoxedEmbedder(box.place() or Path(), threads=threads, former=former)
     if family == "minilm":
         from standfast.models.providers.minilm.model import MiniLmEmbedder
 
@@ -116,6 +120,15 @@ def _named(name: str, given: Circumstances) -> Embedder | None:
         f"unknown embedder {name!r}; use auto, recall-2, minilm, hashing, none, an object, or a "
         "service: openai:..., gemini:..., ollama:... or openai-compatible:..."
     )
+
+
+def _in_the_box(name: str) -> str:
+    """Who names a former model of ours means the one that comes in its place."""
+    if not name.startswith(OURS) or name == BOXED:
+        return name
+    from standfast.models.local import box
+
+    return BOXED if name.partition("/")[0] in box.FORMER else name
 
 
 def _remote(name: str, given: Circumstances) -> Embedder:

@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from standfast.engine import WANTED_SPACE, begun_space
 from standfast.errors import Invalid, NotFound, Unavailable
 from standfast.forgotten import backup_cell
+from standfast.ports import Cell
 from standfast.types import Receipt, ReceiptItem
 from standfast.types.arguments import StorePath
 from standfast.verbs.migrate import moved
@@ -28,6 +30,7 @@ from standfast.wiring import (
 from standfast.wiring.stores import factory_of, scheme_of
 
 if TYPE_CHECKING:
+    from standfast.engine import Engine
     from standfast.stores.report import DoctorReport
 
 
@@ -153,6 +156,19 @@ async def _forget_again(copy: str, file: Path, profile: str | None) -> Receipt:
         await current.close()
 
 
+async def _carry_space(source: Engine, target: str, profile: str | None) -> None:
+    """A store without vectors goes on with the embedder of the one that is copied into it, unless
+    somebody names another."""
+    settings, now = read_settings(profile=profile), source.now()
+    space = await begun_space(source.store, now)
+    store = await open_store(target, settings)
+    try:
+        if space and not await begun_space(store, now):
+            await store.registry.put(Cell(key=WANTED_SPACE, value=space), now=now)
+    finally:
+        await store.close()
+
+
 async def migrate_store(
     source: str,
     target: str,
@@ -169,6 +185,7 @@ async def migrate_store(
         raise NotFound(f"there is no file {file}")
     reading = await open_engine(source, embedder="none", profile=profile)
     try:
+        await _carry_space(reading, target, profile)
         writing = await open_engine(target, embedder=embedder, profile=profile)
         try:
             return await moved(reading, writing, progress or (lambda _, __: None))

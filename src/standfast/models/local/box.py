@@ -12,7 +12,7 @@ from pathlib import Path
 
 from standfast.errors import StandfastError, install_command
 from standfast.models.local.base import BaseFiles, shared_base
-from standfast.models.local.files import INSTALL, Status, verified
+from standfast.models.local.files import INSTALL, ModelFiles, Status, verified
 
 NAME = "recall-2"
 READER = "read-1"  # what marks the clauses of a message
@@ -20,6 +20,7 @@ JUDGE = "judge-1"  # what tells what a new statement does to a known one
 PACKAGE = "standfast_model"
 GRAPH = f"{NAME}.onnx"
 PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all of them
+TOKENIZER = "tokenizer.json"  # of former models
 SHA256: Mapping[str, str] = {
     GRAPH: "41e8deb910b7df126e52f2099ef60102b2b24abaf77fb0f20d88cf106055fdc0",
     PIECES: "70466406fed8c49d68808fae871b03214798383668676c1fd94a419f9efc7565",
@@ -30,10 +31,18 @@ SHA256: Mapping[str, str] = {
     f"{JUDGE}.json": "124e7e1a1f9168f892bb2562aead43838974970ff0319ce8337e0855540c0d16",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
-# Spaces of models that were in the box before: a store that has one moves on by itself.
-BEFORE = ("recall-1/384",)
+# Models that were in the box before, with their files. A store with vectors of one changes its
+# vector space by itself: what comes in the box has changed, and nobody chose that model by name.
+FORMER: Mapping[str, Mapping[str, str]] = {
+    "recall-1": {
+        "recall-1.onnx": "e3f3ebbf7af42d80190c41487a69dfcf31eb029eaf7fe7cf404503a8650b1bbd",
+        TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+}
 
 GET = install_command("model")
+_NOT_PUBLISHED = "is not what was published; remove its folder"
+_NOT_WHOLE = "put it back, or remove its folder"
 _DAMAGED = f"is damaged or changed; {GET}"
 # Of a clone that is used without installing its packages: beside src/.
 _CHECKOUT = Path(__file__).resolve().parents[4] / "model" / PACKAGE
@@ -63,6 +72,15 @@ def load_files(folder: Path, name: str = NAME) -> BaseFiles:
 def read_file(folder: Path, file: str) -> bytes:
     """A file of the box, checked."""
     return verified(folder / file, SHA256[file], damaged=_DAMAGED, get=GET)
+
+
+def load_former(folder: Path, name: str) -> ModelFiles:
+    """The files of a former model, where somebody has kept them."""
+    graph, tokenizer = (
+        verified(folder / file, FORMER[name][file], damaged=_NOT_PUBLISHED, get=_NOT_WHOLE)
+        for file in (f"{name}.onnx", TOKENIZER)
+    )
+    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=str(folder))
 
 
 def status() -> Status:

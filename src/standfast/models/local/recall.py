@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from standfast.models.local import box
 from standfast.models.local.base import END, START, UNKNOWN, WIDTH, BaseNetwork
 from standfast.models.local.runtime import shared_network
-from standfast.models.local.sentences import LocalEmbedder, Row, SentenceNetwork
+from standfast.models.local.sentences import THREADS, LocalEmbedder, Row, SentenceNetwork
 
 TOKENS_MAX = 256  # the rest of a longer text is not read
 
 
 class BoxedEmbedder(LocalEmbedder):
+    """The model that comes with standfast."""
+
     space = f"{box.NAME}/{WIDTH}"
+    succeeds = frozenset(f"{name}/{WIDTH}" for name in box.FORMER)
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        threads: int = THREADS,
+        former: Mapping[str, LocalEmbedder] | None = None,
+    ) -> None:
+        """``former``: by space, models that were in the box before and are still at hand."""
+        super().__init__(folder, threads=threads)
+        self.former = dict(former or {})
 
     def _shared(self) -> SentenceNetwork:
         return shared_network(_SearchNetwork, lambda: box.load_files(self._folder), self._threads)

@@ -25,7 +25,7 @@ Libraries = tuple[Any, Any]
 
 
 def libraries() -> Libraries:
-    """onnxruntime and the tokenizer class, which only the extra ``local`` brings."""
+    """onnxruntime and the tokenizer class."""
     try:
         import onnxruntime
         from tokenizers import Tokenizer
@@ -84,9 +84,10 @@ class LoadedNetwork:
         self.session = session(onnxruntime, files.onnx, threads, self.width)
         self.tokenizer = reader.from_str(files.tokenizer.decode())
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the end of the process the names of this module may be gone already.
         self.session = self.tokenizer = None
-        if not sys.is_finalizing():
+        if not is_finalizing():
             _return_freed_memory()
 
 

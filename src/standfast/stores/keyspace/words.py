@@ -2,6 +2,7 @@
 
 | key | value |
 |---|---|
+| .k | of the registry: the version of the analyser |
 | .g | up to which record of the root they are kept; there is none where nobody needs them |
 | .t scope | how many records it has, and how many words |
 | p scope word block | which records of the block hold the word: ``POSTING`` |
@@ -13,17 +14,27 @@ A block is 256 numbers, so that a commit rewrites little and a common word is re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from standfast.errors import Incompatible, StandfastError
 from standfast.index.derived import TERM, hash_of, terms_blob
-from standfast.stores.keyspace.engine import Ask, Get, KeySpan, NearChange
+from standfast.stores.keyspace.engine import (
+    Ask,
+    Get,
+    KeyChanges,
+    KeyEngine,
+    KeySpan,
+    NearChange,
+)
 from standfast.stores.keyspace.keys import below, body_key, key, parts_of, place, time_place
 from standfast.stores.keyspace.near import Counted
 from standfast.text import analysis
 from standfast.types import Record
 
+ANALYSER = b".k"  # in the root of the registry: which version of the analyser made the words
 REACHED = b".g"
 ALL = (1 << 63) - 1  # reached by whoever has come to the end, and by every root that began so
 BLOCK_BITS = 8
@@ -36,6 +47,20 @@ def reached_in(raw: Any) -> int:
 
 def reached(number: int) -> bytes:
     return str(number).encode()
+
+
+async def check_index_version(engine: KeyEngine, name: str) -> None:
+    """Incompatible: another version of the analyser made the words."""
+    current = str(analysis.ANALYSER_VERSION).encode()
+    [stored] = await engine.read("", [Get(ANALYSER)])
+    if stored is None:
+        with suppress(StandfastError):  # whoever may only read finds what is there
+            await engine.write("", KeyChanges(expected={ANALYSER: None}, puts={ANALYSER: current}))
+    elif stored != current:
+        raise Incompatible(
+            f"another version of standfast made the word index of {name}; "
+            "export with that version, and import into an empty database"
+        )
 
 
 class WordKeys:

@@ -13,6 +13,7 @@ from standfast import compat
 from standfast.errors import Incompatible, Invalid
 from standfast.ports import Capabilities
 from standfast.stores.keyspace.near import NearSearch, NearStore, search_in
+from standfast.stores.keyspace.words import check_index_version
 from standfast.stores.redis.engine import RedisEngine
 from standfast.stores.redis.failures import speaking_of
 from standfast.stores.redis.near import NearEngine
@@ -50,6 +51,7 @@ class RedisStore(NearStore):
             facts = await facts_of(engine)
             check_server(facts, engine.name, accepts_loss=options.get("persistence") == "any")
             await engine.begin_anew()
+            await check_index_version(engine, engine.name)
         except BaseException:
             await engine.close()
             raise

@@ -23,7 +23,7 @@ from standfast.scopes import root_of
 from standfast.stores.keyspace.engine import Get
 from standfast.stores.keyspace.keys import HEADER, Header
 from standfast.stores.keyspace.near import NearSearch, NearStore, search_in
-from standfast.stores.keyspace.words import ALL, REACHED, reached_in
+from standfast.stores.keyspace.words import ALL, REACHED, check_index_version, reached_in
 from standfast.stores.surreal.engine import SECONDS
 from standfast.stores.surreal.failures import speaking_of
 from standfast.stores.surreal.near import SurrealNear
@@ -127,6 +127,7 @@ class SurrealStore(NearStore):
         try:
             for line in filter(None, map(str.strip, DEFINED.splitlines())):
                 await engine.ask(line)
+            await check_index_version(engine, name)
         except BaseException:
             await engine.close()
             raise

@@ -119,6 +119,30 @@ class UpkeepClauses(Contract):
         assert [w.id for w in await store.due(NOW, kinds=["embed"], space=SPACE)] == [f"in {ROOT}"]
 
     @clause
+    async def test_X13_a_space_takes_the_place_of_another_record_by_record(
+        self, store: Store
+    ) -> None:
+        """While vectors of a new space come, those of the old one answer; a record that has only
+        a new one is due in the old space, and no record is due where it has its vector."""
+        ids = [f"r{n}" for n in range(5)]
+        records = [make_record(id_) for id_ in ids]
+        await put(store, *records, vectors=dict.fromkeys(ids, unit(1, 0, 0)), space=SPACE)
+        await put(store, make_record("fresh"), vectors={"fresh": unit(0, 1)}, space="new/2")
+        old = {"vector": unit(1, 0, 0), "space": SPACE}
+        new = {"vector": unit(0, 1), "space": "new/2"}
+        for id_ in ids:
+            assert sorted(await found_ids(store, **old)) == ids
+            left = [w.id for w in await store.due(NOW, kinds=["embed"], space="new/2")]
+            assert sorted(left) == ids[ids.index(id_) :]
+            await put(store, root=ROOT, vectors={id_: unit(0, 1)}, space="new/2")
+        assert await store.due(NOW, kinds=["embed"], space="new/2", limit=1) == []
+        assert [w.id for w in await store.due(NOW, kinds=["embed"], space=SPACE)] == ["fresh"]
+        await put(store, drop_space=SPACE)
+        await put(store, drop_space=SPACE)  # again, after a crash
+        assert sorted(await found_ids(store, **new)) == ["fresh", *ids]
+        assert len(await store.due(NOW, kinds=["embed"], space=SPACE)) == 6
+
+    @clause
     async def test_A10_expired_rows_are_due(self, store: Store) -> None:
         """Records, messages and items past their expiry, until they are swept."""
         soon = moment(1)

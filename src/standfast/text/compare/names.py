@@ -83,10 +83,9 @@ def _begins(text: str) -> str:
 
 def _spelled(text: str, other: str) -> str:
     """A name that differs in its accents only may be the same person, or another."""
-    ours, theirs = ({*map(str.casefold, _WORD.findall(one[:READ_MAX]))} for one in (text, other))
-    if text.isascii() and other.isascii():
-        return ""
-    folded = {fold(one): one for one in theirs - ours}
-    return next(
-        (f"{one} against {folded[fold(one)]}" for one in ours - theirs if fold(one) in folded), ""
-    )
+    first, second = read(text[:READ_MAX]), read(other[:READ_MAX])
+    for bare in sorted(first.capitals & second.capitals):
+        ours, theirs = first.diacritics.get(bare, bare), second.diacritics.get(bare, bare)
+        if ours != theirs:
+            return f"{ours} against {theirs}"
+    return ""

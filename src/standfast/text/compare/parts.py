@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from standfast.text.analysis import WORDS_KEPT, pieces, stem
+from standfast.text.analysis import WORDS_KEPT, diacritics, pieces, stem
 from standfast.text.expressions import later
 from standfast.text.normal import compatible, fold, straight
 from standfast.text.words import any_of, counted, firsts, groups, meanings, word_set, words
@@ -103,6 +103,17 @@ class TextParts:
     @cached_property
     def names(self) -> frozenset[str]:
         return frozenset(self.written.values())
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        return frozenset(token.text for token in self._tokens if token.capital)
+
+    @cached_property
+    def diacritics(self) -> Mapping[str, str]:
+        """Words that are written with an accent, by those without it; not with ё, which people
+        leave out at will."""
+        found = diacritics(self._plain)
+        return {bare: word for bare, word in found if word.replace("\u0451", "\u0435") != bare}
 
     @cached_property
     def persons(self) -> frozenset[str]:

@@ -45,7 +45,7 @@ _FRAME = later(
     r'(?P<dates> \([^"]*\))?',
     re.DOTALL,
 )
-_HELP = later(r" ?\[(?P<subject>[^\[\]]{1,120})\] ?")
+_HELP = later(r" ?\[(?P<subject>[^\[\]]{1,160})\] ?")
 _DATE_NOTE = later(r"(?P<phrase>[^;]+): (?P<date>[^:;]+)")
 _QUOTATION = later(r'"([^"]+)"')
 _MARKS = "%°+#*'.!?…。！？€$£¥"  # may belong to the word before them

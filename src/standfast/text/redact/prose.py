@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from standfast.text.redact.assignments import Span, is_password
-from standfast.text.words import alternatives, word_set
+from standfast.text.words import alternatives, pattern, word_set
 
 _OF = (
     "for|of|to|on|at|from|für|fürs|zum|zur|vom|von|des|der|im|am|beim|bei"
@@ -22,8 +22,8 @@ _DATE = re.compile(r"v?\d[\d.:/-]*\w{0,2}\Z|\w+\.\w{2,4}\Z")
 
 
 def find_spoken_passwords(text: str) -> Iterator[Span]:
-    for pattern in _patterns():
-        for match in pattern.finditer(text):
+    for form in _patterns():
+        for match in form.finditer(text):
             start, end = match.span(1)
             while end > start and text[end - 1] in ".:?)]}":
                 end -= 1
@@ -106,3 +106,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"[^\n.;!?]{{0,40}}?[ ](?:with|mit|as|als)[ ][^\s,;]{{1,64}}[ ]?(?:/|and|und)[ ]?{_VALUE}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in made)
+
+
+def asks_for_secret(question: str) -> bool:
+    """Whether the answer to a question is nothing to keep."""
+    return pattern("secrets.asked_for").search(question) is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from standfast.text.dates import Span
@@ -26,6 +27,10 @@ from standfast.understanding.reading.verbs import is_base, is_finite, third_pers
 
 ENGLISH = "en"
 ASKED_CHARACTERS_MAX = 300
+FEW_WORDS = 4  # that say nothing alone, where none of them is a verb
+BARE_WORDS = 2  # that answer a question, whatever else a message says
+JOINING_CHARACTERS_MAX = 4  # between a clause and what belongs to it
+LEADING_CHARACTERS_MAX = 120
 
 _SUBJECT = later(r"I(?P<ending>'(?:m|ve|ll|d))?(?= )")
 _ADVERB = later(
@@ -37,7 +42,9 @@ _OWN = later(r"(?<![\w'-])(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Oo]ur|[Oo]urs)(?![
 _OWN_VERB = later(r"(?<![\w'])I(?: (?:am|was)|'m)(?!\w)")
 _MINE = later(r"[Mm]ine\b|[Oo]urs\b")
 _TEAM = later(r"(?<![\w'])(?:[Ww]e|[Uu]s|[Oo]urselves|[Yy]our?|[Yy]ours)(?![\w-])")
-_PRONOUN = later(r"(?P<word>[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Tt]h(?:is|at|ese|ose))(?P<ending>'\w+)?\b")
+_PRONOUN = later(r"(?P<word>[Hh]e|[Ss]he|[Ii]t|[Tt]hey)(?P<ending>'\w+)?\b")
+_DEMONSTRATIVE = later(r"[Tt]h(?:is|at|ese|ose)(?:'s)? (?:is|was|are|were|the|an?|why|how|when)\b")
+_TRAILING = later(r",? (?:btw|lol|haha|tbh|imo|anyway)$")
 _POSSESSIVE = later(r"(?:[Hh]is|[Hh]er|[Ii]ts|[Tt]heir) (?=\w)")
 _HAS = later(r" (?:been|got|had)\b")
 _RATHER = later(r" (?:rather|love|like|prefer|sooner)\b")
@@ -45,51 +52,121 @@ _SENTENCE = later(r"[^.!?。！？\n]*[^.!?。！？\n\s][^.!?。！？\n]*[.!?�
 _TIMED = later(r"\A(?:on|in|from) ")
 # Prepositions that a date follows without another: "since 2026-11-07".
 _BEFORE_TIME = frozenset("to from of for by until till around since before after on in is".split())
+_OPENED = {")": "(", "]": "["}
 _EDGES = " \t\n.,;:!。，；-–—"
 
 
 @frozen
 class Rendering:
-    """``text``: the statement; "" where there is only the quotation."""
+    """``text``: the statement; "" where there is only the quotation. ``leans_on``: the quotation
+    has words of the line before."""
 
     text: str
     quoted: str
+    leans_on: bool = False
 
 
 def render(
-    clause: Clause, message: Message, previous: Message | None, spans: Sequence[Span]
+    clause: Clause,
+    message: Message,
+    previous: Message | None,
+    spans: Sequence[Span],
+    before: Clause | None = None,
 ) -> Rendering:
-    """``previous``: the line before the message; ``spans``: the times that the clause names."""
-    said = readable(message.text[clause.start : clause.end]).strip(_EDGES)
-    asked = _asked(clause, previous)
-    quoted = _quoted(clause, said, message, asked, spans)
-    if clause.label == "ORDER" or asked or clause.subject_in == "previous":
-        return Rendering(text="", quoted=quoted)
-    text = _composed(clause, said, message, spans) if _is_english(said, message) else ""
-    return Rendering(text=text, quoted=quoted)
+    """``previous``: the line before the message; ``spans``: the times that the clause names;
+    ``before``: the clause before it."""
+    said = readable(words_of(message.text, clause)).strip(_EDGES)
+    asked = _asked(clause, message, previous)
+    is_english = _is_english(said, message)
+    clause = _about_speaker(clause, said) if is_english else clause
+    subject = "" if asked else _subject_to_help(clause, said, is_english)
+    leading = "" if asked or subject else _leading(clause, said, message.text, before)
+    quoted = _quoted(clause, said, message, asked, subject or leading, spans)
+    leans_on = bool(asked or (subject and clause.subject_in == "previous"))
+    is_quoted = clause.label == "ORDER" or leans_on or leading or not is_english
+    if is_quoted or clause.subject_in == "previous":
+        return Rendering(text="", quoted=quoted, leans_on=leans_on)
+    return Rendering(text=_composed(clause, said, message, spans), quoted=quoted)
+
+
+def words_of(text: str, clause: Clause) -> str:
+    """The words of a clause, with the bracket that closes one it opened."""
+    said = text[clause.start : clause.end]
+    behind = text[clause.end : clause.end + 1]
+    return (
+        said + behind
+        if behind in _OPENED and said.count(_OPENED[behind]) > said.count(behind)
+        else said
+    )
 
 
 def _is_english(said: str, message: Message) -> bool:
+    return is_english_text(said) if language_of(tokens(said)) else is_english_text(message.text)
+
+
+def is_english_text(text: str) -> bool:
     """Few words have no small one among them: then their verb is to be an English one."""
-    language = language_of(tokens(said)) or language_of(tokens(message.text))
-    return language == ENGLISH or (not language and said.isascii())
+    language = language_of(tokens(text))
+    return language == ENGLISH or (not language and text.isascii())
 
 
 # As it was said
 
 
-def _quoted(clause: Clause, said: str, message: Message, asked: str, spans: Sequence[Span]) -> str:
-    words = one_line(said).replace('"', "'")
-    if not asked and clause.subject_in != "fixed":
-        words = _with_help(words, one_line(readable(clause.subject)))
+def _quoted(
+    clause: Clause,
+    said: str,
+    message: Message,
+    asked: str,
+    subject: str,
+    spans: Sequence[Span],
+) -> str:
+    words = _with_help(one_line(said).replace('"', "'"), subject)
     verb = " asks" if clause.label == "ORDER" else ""
     question = f', asked "{asked}"{"," if verb else ""}' if asked else ""
     return f'{speaker_of(message)}{question}{verb}: "{words}"{_dates(spans)}'
 
 
+def _about_speaker(clause: Clause, said: str) -> Clause:
+    """ "I ..." is about the speaker, whatever else is named."""
+    own = _SUBJECT.match(said) and clause.label != "ORDER"
+    return replace(clause, subject="me", subject_in="fixed") if own else clause
+
+
+def _subject_to_help(clause: Clause, said: str, is_english: bool) -> str:
+    """Whom a clause means that begins with a pronoun, or with a verb; "" where it says that. In
+    other languages only what its own message names."""
+    subject = one_line(readable(clause.subject))
+    if clause.subject_in == "fixed" or subject.casefold() in said.casefold():
+        return ""
+    if _PRONOUN.fullmatch(subject) or "[" in subject or "]" in subject:
+        return ""
+    if not is_english:
+        return subject if clause.subject_in == "message" else ""
+    points = _PRONOUN.match(said) or _POSSESSIVE.match(said)
+    return subject if points or _is_verb(said) else ""
+
+
+def _leading(clause: Clause, said: str, text: str, before: Clause | None) -> str:
+    """The words just before a few that say nothing alone ("400 kg a week"), or that point back
+    ("that's the law"); "" before a clause that needs none."""
+    if before is None or clause.label == "ORDER" or not is_english_text(text):
+        return ""
+    if _SUBJECT.match(said) or _TEAM.match(said):
+        return ""
+    words = _WORD.findall(said)
+    few = len(said.split()) <= FEW_WORDS and not any(map(is_finite, words))
+    near = len(text[before.end : clause.start].strip(_EDGES)) <= JOINING_CHARACTERS_MAX
+    if not near or not (few or _DEMONSTRATIVE.match(said)):
+        return ""
+    leading = one_line(readable(text[before.start : before.end])).strip(_EDGES)
+    fits = len(leading) <= LEADING_CHARACTERS_MAX and not any(mark in leading for mark in '[]"')
+    return leading if fits else ""
+
+
 def _with_help(said: str, subject: str) -> str:
     """ "she [Priya] is allergic to nuts"; "[the orders table] is partitioned by month"."""
-    if not subject or subject.casefold() in said.casefold():
+    if not subject:
         return said
     if found := _PRONOUN.match(said) or _POSSESSIVE.match(said):
         word = found[0].rstrip()
@@ -106,12 +183,17 @@ def _dates(spans: Sequence[Span]) -> str:
     return f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
 
 
-def _asked(clause: Clause, previous: Message | None) -> str:
-    """The last question of the line before it, or its last sentence."""
-    if previous is None or not clause.answers:
+def _asked(clause: Clause, message: Message, previous: Message | None) -> str:
+    """The last question of somebody else in the line before it, or its last sentence. A word or
+    two with which a message begins answer a question, too."""
+    if previous is None or (previous.role, previous.author) == (message.role, message.author):
         return ""
     parts = [one.strip() for one in _SENTENCE.findall(readable(previous.text)) if one.strip()]
     questions = [one for one in parts if one[-1] in "?？"]
+    begins = not message.text[: clause.start].strip(_EDGES)
+    bare = begins and len(message.text[clause.start : clause.end].split()) <= BARE_WORDS
+    if not clause.answers and not (bare and parts and parts[-1] in questions):
+        return ""
     asked = one_line((questions or parts or [""])[-1]).replace('"', "'")
     return asked[-ASKED_CHARACTERS_MAX:]
 
@@ -121,6 +203,7 @@ def _asked(clause: Clause, previous: Message | None) -> str:
 
 def _composed(clause: Clause, said: str, message: Message, spans: Sequence[Span]) -> str:
     """ "" where no simple edit gives an English sentence."""
+    said = _TRAILING.sub("", said)
     if '"' in said or "\n" in said or _TEAM.search(said) or clause.subject in ("we", "you"):
         return ""
     if _MINE.match(said) or not any(is_finite(one) for one in _WORD.findall(said)):

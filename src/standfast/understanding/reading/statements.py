@@ -12,7 +12,7 @@ from standfast.types import Durability, Message, RelationKind, Type
 from standfast.types.frozen import frozen
 from standfast.understanding.reading.clauses import KEPT, Clause, Label
 from standfast.understanding.reading.foreign import is_foreign
-from standfast.understanding.reading.rendering import render
+from standfast.understanding.reading.rendering import render, words_of
 from standfast.understanding.reading.structure import Range
 from standfast.understanding.reading.times import Validity, spans_of, validity_of
 
@@ -33,7 +33,7 @@ SHORT_WEIGHT = 0.5
 
 
 @frozen
-class Statement:
+class LearnedStatement:
     """One thing learned, in words that stand on their own, and the messages that say it.
 
     ``quoted``: the clause as it was said, which is kept where the text does not hold; ``said``: the
@@ -74,7 +74,7 @@ def statements_of(
     clauses: Sequence[Clause],
     previous: Message | None = None,
     foreign: Sequence[Range] = (),
-) -> list[Statement]:
+) -> list[LearnedStatement]:
     """What is kept of the clauses of a message. ``previous``: the line before it; ``foreign``: the
     ranges that are not the speaker's own."""
     return list(_statements(message, clauses, previous, foreign))[:STATEMENTS_MAX]
@@ -82,12 +82,12 @@ def statements_of(
 
 def _statements(
     message: Message, clauses: Sequence[Clause], previous: Message | None, foreign: Sequence[Range]
-) -> Iterator[Statement]:
+) -> Iterator[LearnedStatement]:
     places = tuple((one.start, one.end) for one in clauses)
-    for clause in clauses:
+    for before, clause in zip((None, *clauses), clauses, strict=False):
         is_kept = clause.label in KEPT and clause.end - clause.start <= CHARACTERS_MAX
         if is_kept and not is_foreign(clause.start, clause.end, foreign):
-            statement = _statement(message, clause, previous, places)
+            statement = _statement(message, clause, previous, places, before)
             if not _says_nothing(statement.text):
                 yield statement
 
@@ -99,34 +99,45 @@ def _says_nothing(text: str) -> bool:
 
 
 def _statement(
-    message: Message, clause: Clause, previous: Message | None, places: tuple[Range, ...]
-) -> Statement:
+    message: Message,
+    clause: Clause,
+    previous: Message | None,
+    places: tuple[Range, ...],
+    before: Clause | None,
+) -> LearnedStatement:
     spans = spans_of(message.text, clause.start, clause.end, message.at)
-    said = message.text[clause.start : clause.end]
-    shown = render(clause, message, previous, spans)
-    needs_line = clause.answers or clause.subject_in == "previous"
+    said = words_of(message.text, clause)
+    shown = render(clause, message, previous, spans, before)
     valid = validity_of(said, spans, message.at)
     if clause.label == "ORDER":
         valid = Validity(until=valid.until)
-    return Statement(
+    return LearnedStatement(
         text=shown.text or shown.quoted,
         quoted=shown.quoted,
         said=said,
         about=clause.subject,
         messages=(message.id,),
-        asked=(previous.id,) if previous is not None and needs_line else (),
+        asked=(previous.id,) if previous is not None and shown.leans_on else (),
         replies=clause.answers,
         clauses=places,
         type=TYPES[clause.label],
         confidence=round(clause.confidence, 3),
         importance=_importance(clause),
-        durability="ephemeral" if clause.lasts in SHORT and clause.label != "ORDER" else None,
+        durability=_durability(clause),
         tags=(clause.category,) if clause.category else (),
         entities=(clause.subject,) if clause.subject_in != "fixed" else (),
         valid_from=valid.since,
         valid_to=valid.until,
         changed_by=valid.changed_by,
     )
+
+
+def _durability(clause: Clause) -> Durability | None:
+    """What concerns somebody's health for ever, and an order without an end, are never overlooked;
+    None: as usual."""
+    if clause.lasts == "always" and (clause.label == "ORDER" or clause.category == "health"):
+        return "core"
+    return "ephemeral" if clause.lasts in SHORT and clause.label != "ORDER" else None
 
 
 def _importance(clause: Clause) -> float:

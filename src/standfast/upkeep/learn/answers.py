@@ -23,7 +23,7 @@ from standfast.text.redact import Redactor
 from standfast.types import Message, Record, RelationKind
 from standfast.types.frozen import frozen
 from standfast.types.own import NOTHING_OWN, TAG, OwnTypes
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.learn.grounds import ground_of, turned_round, ungrounded
 from standfast.upkeep.learn.lanes import CHARACTERS_MAX, EARLIER_MAX, LearnCandidate, Learned
 
@@ -149,7 +149,7 @@ def _candidate(fact: Fact, leans_on: tuple[str, ...], own: OwnTypes) -> LearnCan
     (since, until), misdated = times_of(str(raw.get("when", "")), fact.cited)
     ids = tuple(message.id for message in fact.cited)
     hinted = [record.id for kind, record in fact.known if kind in HINTS]
-    statement = Statement(
+    statement = LearnedStatement(
         text=fact.text,
         messages=ids,
         type=ours.like if ours else raw.get("type", "fact"),

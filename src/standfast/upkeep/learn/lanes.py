@@ -26,7 +26,7 @@ from standfast.text.messages import turn_id
 from standfast.text.trust import doubt_about, heard, without_recalled
 from standfast.types import Message, Record, RelationKind, Session, SessionKey
 from standfast.types.frozen import frozen
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.heard import retired, turns_of
 
 How = Literal["network", "model"]  # "rules" in records of earlier versions
@@ -82,7 +82,7 @@ class LearnCandidate:
     """A statement before it meets what is known. ``leans_on`` are known records whose words it
     uses beside those of its messages; ``links`` point at other candidates of the same answer."""
 
-    statement: Statement
+    statement: LearnedStatement
     how: How
     leans_on: tuple[str, ...] = ()
     links: tuple[tuple[RelationKind, int], ...] = ()

@@ -25,7 +25,7 @@ from standfast.types import (
     Where,
     Work,
 )
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.learn.answers import known_as_text, messages_as_text, read_answer, show
 from standfast.upkeep.learn.lanes import (
     MESSAGES_READ_MAX,
@@ -338,7 +338,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     return replace(learned, candidates=candidates, skipped=skipped), sum_of(searched, reply.usage)
 
 
-async def _read_beside(engine: Engine, turns: Turns) -> list[Statement]:
+async def _read_beside(engine: Engine, turns: Turns) -> list[LearnedStatement]:
     """What the reader in the box finds in what a model has read; it may be away."""
     try:
         return await statements_in(engine, turns)
@@ -347,7 +347,7 @@ async def _read_beside(engine: Engine, turns: Turns) -> list[Statement]:
 
 
 def _completed(
-    candidates: tuple[LearnCandidate, ...], found: Sequence[Statement]
+    candidates: tuple[LearnCandidate, ...], found: Sequence[LearnedStatement]
 ) -> tuple[LearnCandidate, ...]:
     """With the standing orders and safety slots that the model passed over."""
     told = {key for one in candidates for key in _keys(one.statement)}
@@ -355,7 +355,7 @@ def _completed(
     return (*candidates, *(LearnCandidate(statement=one, how="network") for one in missed))
 
 
-def _keys(statement: Statement) -> set[tuple[str, str]]:
+def _keys(statement: LearnedStatement) -> set[tuple[str, str]]:
     """What of a statement no model may pass over, by the messages that say it."""
     kinds = set(safety_slots(statement.text))
     if statement.type == "user_request":

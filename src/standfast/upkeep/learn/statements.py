@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 
 from standfast.engine import Engine
+from standfast.text.redact.prose import asks_for_secret
 from standfast.text.small_talk import is_small_talk
+from standfast.text.trust import suspicion
 from standfast.types import PERSON_TRUST, Message
 from standfast.understanding.reading.foreign import foreign_ranges, read_until
 from standfast.understanding.reading.reader import Reading
-from standfast.understanding.reading.statements import Statement, statements_of
+from standfast.understanding.reading.statements import LearnedStatement, statements_of
 from standfast.upkeep.learn.lanes import UNREAD, Turns
 
 PREVIOUS_CHARACTERS_MAX = 400  # of the line before a message: its end
@@ -34,7 +36,7 @@ def may_teach(message: Message) -> bool:
     return not why_skipped(message) and not is_small_talk(message.text.strip())
 
 
-async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
+async def statements_in(engine: Engine, turns: Turns) -> list[LearnedStatement]:
     """What people say in these messages; standing orders only as a person's own word. Unavailable
     where no network can run."""
     if engine.reader is None:
@@ -47,8 +49,16 @@ async def statements_in(engine: Engine, turns: Turns) -> list[Statement]:
         statement
         for message, shown, clauses in zip(read, asked, found, strict=True)
         for statement in statements_of(message, clauses, before.get(message.id), shown.foreign)
-        if statement.type != "user_request" or message.trust >= PERSON_TRUST
+        if _may_keep(statement, message, before.get(message.id))
     ]
+
+
+def _may_keep(statement: LearnedStatement, message: Message, previous: Message | None) -> bool:
+    """No order of anybody but a person, and no answer to what nobody should have asked."""
+    if statement.type == "user_request" and message.trust < PERSON_TRUST:
+        return False
+    asked = previous.text if previous is not None and statement.asked else ""
+    return not (asks_for_secret(asked) or suspicion(asked))
 
 
 def too_long(messages: Sequence[Message]) -> dict[str, str]:

@@ -46,7 +46,7 @@ from standfast.types import (
 )
 from standfast.types.frozen import frozen
 from standfast.understanding.judging.judge import GivenJudge, Judged
-from standfast.understanding.reading.statements import Statement
+from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.heard import turns_of
 from standfast.upkeep.learn.grounds import ground_of, ungrounded
 from standfast.upkeep.learn.lanes import (
@@ -205,7 +205,7 @@ def _are_alike(text: str, other: str) -> bool:
     return len(ours & theirs) * 2 > min(len(ours), len(theirs))
 
 
-def _context(draft: LearnedTurns, statement: Statement) -> tuple[str, str]:
+def _context(draft: LearnedTurns, statement: LearnedStatement) -> tuple[str, str]:
     """Of what answers a line: the whole message and that line."""
     said = {one.id: one.text for one in (*draft.turns.earlier, *draft.turns.messages)}
     if not statement.asked:
@@ -214,7 +214,9 @@ def _context(draft: LearnedTurns, statement: Statement) -> tuple[str, str]:
     return whole, said.get(statement.asked[-1], "")
 
 
-def _is_there(draft: LearnedTurns, statement: Statement, said: Mapping[str, Message]) -> bool:
+def _is_there(
+    draft: LearnedTurns, statement: LearnedStatement, said: Mapping[str, Message]
+) -> bool:
     """Whether all that it was made from still is."""
     here = all(id_ in said and id_ in draft.told_by for id_ in statement.messages)
     return (
@@ -314,7 +316,7 @@ def _why(candidate: LearnCandidate) -> str:
     return f"kept as it was said ({candidate.how}): {candidate.fault}" if candidate.fault else ""
 
 
-def _unheeded(statement: Statement, outcome: Outcome) -> str:
+def _unheeded(statement: LearnedStatement, outcome: Outcome) -> str:
     """What a model said about known records and was not done, in words."""
     done = {outcome.id, *(record.id for record in outcome.records)}
     left = [f"{kind} {id_}" for kind, id_ in statement.told if id_ not in done]
@@ -416,7 +418,7 @@ def record_of(
     return held(record, doubt)
 
 
-def _since(statement: Statement, message: Message) -> datetime | None:
+def _since(statement: LearnedStatement, message: Message) -> datetime | None:
     """By itself a fact holds since it was said; of one that is over nobody knows since when."""
     said = message.at.astimezone(UTC)
     over = statement.valid_to is not None and statement.valid_to <= said
@@ -444,19 +446,21 @@ def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
     return data
 
 
-def _stands_alone(statement: Statement) -> bool:
+def _stands_alone(statement: LearnedStatement) -> bool:
     """Whether the words of the clause name whom they are about, or need not."""
     about = statement.about
     return about in ("me", "we", "you") or about.casefold() in statement.said.casefold()
 
 
-def _usual(statement: Statement, profile: Profile) -> Durability:
+def _usual(statement: LearnedStatement, profile: Profile) -> Durability:
     """What the profile says of its type, and of what was decided."""
     weighty = profile.core_tags.intersection(statement.tags)
     return "core" if weighty else profile.durability_of_type[statement.type]
 
 
-def _durability(statement: Statement, kind: Kind, trust: int, profile: Profile) -> Durability:
+def _durability(
+    statement: LearnedStatement, kind: Kind, trust: int, profile: Profile
+) -> Durability:
     """What is in every context must have been said by a person."""
     wanted = statement.durability
     if wanted == "core" and trust < TRUST_OF_SOURCE["user"]:

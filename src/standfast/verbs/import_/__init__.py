@@ -21,7 +21,7 @@ from standfast.ports import breath
 from standfast.scopes import parse_scope, root_of
 from standfast.types import Message, Receipt, Record, Session, SessionKey, Usage
 from standfast.verbs.import_.facts import import_records, import_relations
-from standfast.verbs.import_.file import ExportLine, lines_of, survey
+from standfast.verbs.import_.file import ExportLine, FileSurvey, lines_of, survey
 from standfast.verbs.import_.logs import END_OF_SESSION, import_logs
 from standfast.verbs.import_.rest import import_items
 from standfast.verbs.import_.run import ImportReport, ImportRun, root_of_value
@@ -84,7 +84,7 @@ async def import_from(
             await _FAMILIES[chunk[0].type](run, chunk)
             if progress is not None:
                 progress(chunk[-1].number, known.lines)
-    return _receipt(run, known.problem)
+    return _receipt(run, known)
 
 
 def _roots(scopes: Sequence[str], name: str) -> Iterator[str]:
@@ -111,10 +111,14 @@ def source_opened(source: Source) -> Iterator[tuple[IO[bytes], str]]:
         yield file, name
 
 
-def _receipt(run: ImportRun, problem: str) -> Receipt:
+def _receipt(run: ImportRun, known: FileSurvey) -> Receipt:
     notes = [*run.report.notes(), *sorted(run.pending)]
-    if problem:
-        notes.insert(0, f"imported only in part: {problem}")
+    if known.problem:
+        notes.insert(0, f"imported only in part: {known.problem}")
+    here = run.engine.embedder.space if run.engine.embedder else ""
+    if known.space not in ("", here):
+        made = f"are made in {here}" if here else "are not made: no embedder is configured"
+        notes.append(f"the vectors of the export were in {known.space[:80]!r}; here they {made}")
     if len(run.scopes) > 1:
         notes.append("undo takes one root at a time: name its scope")
     wrote = any(status in ("stored", "merged") for _, status, _ in run.report.counts)

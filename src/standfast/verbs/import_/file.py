@@ -34,6 +34,7 @@ class FileSurvey:
     scopes: tuple[str, ...]
     lines: int
     problem: str
+    space: str = ""  # of the vectors of the store it was written from; "": not known
     checksum: str = ""
     signature: str = ""
 
@@ -43,21 +44,29 @@ def survey(file: IO[bytes], name: str) -> FileSurvey:
     file.seek(0)
     first = file.readline(LINE_BYTES_MAX)
     scopes = _scopes_of(first, name)
+    space = _text_of(_json(first), "space")
     hashed, last, number = hashlib.sha256(), first, 1
     while line := file.readline(LINE_BYTES_MAX):
         if not last.endswith(b"\n"):
-            return FileSurvey(scopes=scopes, lines=number, problem=f"line {number} is too long")
+            why = f"line {number} is too long"
+            return FileSurvey(scopes=scopes, lines=number, problem=why, space=space)
         hashed.update(last)
         last, number = line, number + 1
-    checksum, end = hashed.hexdigest(), _json(last)
-    said = end.get("signature") if isinstance(end, dict) else ""
+    checksum = hashed.hexdigest()
     return FileSurvey(
         scopes=scopes,
         lines=number,
         problem=_problem(last, checksum, number),
+        space=space,
         checksum=checksum,
-        signature=said if isinstance(said, str) else "",
+        signature=_text_of(_json(last), "signature"),
     )
+
+
+def _text_of(line: Any, name: str) -> str:
+    """A text of a line, "" if it has none of that name."""
+    found = line.get(name) if isinstance(line, dict) else ""
+    return found if isinstance(found, str) else ""
 
 
 def _scopes_of(line: bytes, name: str) -> tuple[str, ...]:

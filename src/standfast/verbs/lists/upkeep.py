@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from typing import Any
 
 from standfast import compat
 from standfast.engine import Engine
-from standfast.errors import Denied, Invalid
+from standfast.errors import Denied, Invalid, Unavailable
 from standfast.models.budgets import days_of
 from standfast.scopes import is_visible, parse_scope, root_of
 from standfast.text.inputs import count
 from standfast.types import Item, ReviewItem
-from standfast.types.pages import Consent, Due, Page, Spent, Stats
+from standfast.types.pages import Consent, Due, Page, Reembedding, Spent, Stats
+from standfast.upkeep.reembedding import plan, progress_of
 from standfast.verbs.lists.cursors import Place, place_of
 from standfast.verbs.lists.sessions import list_sessions
 from standfast.verbs.lists.walk import page_of, parts_from
@@ -133,6 +135,7 @@ async def count_all(engine: Engine, *, scope: str | None, descend: bool) -> Stat
             statuses[status] += number
     sessions, more = await _count_sessions(engine, scope, descend)
     return Stats(
+        reembedding=await _move_of(engine),
         records=types.total(),
         sessions=sessions,
         kinds=dict(sorted(kinds.items())),
@@ -140,6 +143,19 @@ async def count_all(engine: Engine, *, scope: str | None, descend: bool) -> Stat
         statuses=dict(sorted(statuses.items())),
         complete=not more,
     )
+
+
+async def _move_of(engine: Engine) -> Reembedding | None:
+    """Of the store to another vector space; before it begins, an estimate. It tells how many
+    records all tenants have together, so only who sees the whole store is told."""
+    if engine.bound:
+        return None
+    await engine.space()
+    move = progress_of(engine)
+    if move is not None and not move.records:
+        with suppress(Unavailable):
+            return await plan(engine)
+    return move
 
 
 async def _count_sessions(engine: Engine, scope: str | None, descend: bool) -> tuple[int, bool]:

@@ -56,6 +56,7 @@ _Server = object_of(
     embedder=str,
     learning=str,
     space=str,
+    reembedding=str,
     models=dict[str, str],
     settings=dict[str, Any],
 )
@@ -67,6 +68,7 @@ _SERVER_SAID = {
     "embedder": "minilm/384",
     "learning": "on",
     "space": "minilm/384",
+    "reembedding": "",
     "models": {"summarize": "openai:gpt-4o-mini"},
     "settings": {"rate": 6000},
 }
@@ -106,6 +108,7 @@ async def server(request: Request, caller: Asking) -> Response:
     every scope; secrets are not among them."""
     if not caller.is_master:
         raise Denied("the server belongs to all: this needs an admin key for every scope")
+    await caller.engine.space()  # another process may move the store
     return answer(in_force(caller.memory, request.app.state.settings, request.app.version))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from standfast.errors import Unavailable
+from standfast.models.local import box
 from standfast.models.local.files import ModelFiles
 from standfast.models.local.runtime import LoadedNetwork, readable, shared_network
 from standfast.models.local.sentences import DIMENSIONS, LocalEmbedder, Row, SentenceNetwork
@@ -21,6 +24,30 @@ class MiniLmEmbedder(LocalEmbedder):
 
     def _shared(self) -> SentenceNetwork:
         return shared_network(_Network, lambda: load_files(self._folder), self._threads)
+
+
+class FormerEmbedder(MiniLmEmbedder):
+    """A model that was in the box before: it reads questions for a store that still has its
+    space, where somebody has kept its files."""
+
+    def __init__(self, name: str, folder: Path, threads: int) -> None:
+        super().__init__(folder, threads=threads)
+        self._name = name
+        self.space = f"{name}/{DIMENSIONS}"
+
+    @property
+    def is_kept(self) -> bool:
+        return (self._folder / f"{self._name}.onnx").is_file()
+
+    def _shared(self) -> SentenceNetwork:
+        read = partial(box.load_former, self._folder, self._name)
+        return shared_network(_Network, read, self._threads)
+
+
+def former_models(kept: Path, threads: int) -> dict[str, FormerEmbedder]:
+    """By space. ``kept`` holds a folder for each of them."""
+    found = (FormerEmbedder(name, kept / name, threads) for name in box.FORMER)
+    return {one.space: one for one in found if one.is_kept}
 
 
 class _Network(LoadedNetwork):

@@ -119,7 +119,7 @@ function Server() {
     const { settings } = server;
     const models = Object.entries(server.models);
     return html`<dl class="facts"><dt>Version</dt><dd>${server.version}</dd><dt>Store</dt><dd>${server.store}, erases ${server.erasure === "nothing" ? "down to the bytes" : server.erasure}</dd>
-      <dt>Profile</dt><dd>${server.profile}</dd><dt>Embedder</dt><dd>${server.embedder || "none: keywords only"}${server.space && server.space !== server.embedder ? ` (the store has ${server.space})` : ""}</dd>
+      <dt>Profile</dt><dd>${server.profile}</dd><dt>Embedder</dt><dd>${server.embedder || "none: keywords only"}${server.space && server.space !== server.embedder ? ` (the store has ${server.space})` : ""}${server.reembedding && html`<div>${server.reembedding}</div>`}</dd>
       <dt>Learning</dt><dd>${server.learning}</dd>
       <dt>Models</dt><dd>${models.length ? models.map(([does, name]) => html`<div>${does}: ${name}</div>`) : "none: summaries are extracts, rules learn"}</dd>
       <dt>Budgets</dt><dd>${number(settings.tokens_per_day)} tokens and $${settings.money_per_day} per root and day; ${number(settings.rate)} requests a minute for a key</dd></dl>

@@ -67,7 +67,7 @@ function Filled({ data }) {
             <span class="about"><span class="tag review-${one.kind}">${one.kind}</span> ${one.why} · ${one.scope}</span></li>`)}</ul><//>`}
       </div>
       <div>
-        <${Panel} title="Health"><${Health} health=${health} due=${due} /><//>
+        <${Panel} title="Health"><${Health} health=${health} due=${due} move=${stats.reembedding} /><//>
         <${Panel} title="Newest" aside=${html`<a href=${address("changes")}>Changes</a>`}>
           <ul class="list">${data.newest.slice(0, 8).map((record) => html`<li><${RecordLink} record=${record} most=${110} />
             <span class="about"><${Time} at=${record.learned_at} relative /> · ${record.type.replace("_", " ")} · ${record.scope}</span></li>`)}</ul>
@@ -84,7 +84,7 @@ function Figure({ value, label, note, href, tone: colour = "" }) {
 }
 
 // In words: what is wrong, what it means, what to do.
-function Health({ health, due }) {
+function Health({ health, due, move }) {
   const waiting = due.work.reduce((all, one) => ({ ...all, [one.kind]: (all[one.kind] || 0) + 1 }), {});
   const words = { fold: "to fold into summaries", embed: "without a vector yet", expire: "past their expiry", review: "past their review date" };
   const well = health.status === "ok";
@@ -92,6 +92,8 @@ function Health({ health, due }) {
       : health.status === "degraded" ? "Something is stuck, or the last write was refused. What can be read is still right."
         : "The store does not answer."}</p>
     <ul class="list">
+      ${move && html`<li>Re-embedding from ${move.old} to ${move.new}: <progress aria-label="Re-embedding" max=${move.records || 1} value=${move.done}></progress>
+        ${number(move.done)} of ${number(move.records)} records${move.minutes === null ? "" : `, about ${plural(Math.max(1, Math.round(move.minutes)), "minute")} left`}.</li>`}
       ${due.stuck.map((one) => html`<li><span class="tag status-disputed">stuck</span> ${one.why}
         <span class="about">${one.scope} · <a href=${address("review")}>try it again</a></span></li>`)}
       ${Object.entries(waiting).map(([kind, n]) => html`<li>Upkeep has ${n >= 100 ? "100 or more" : number(n)} ${words[kind] || kind}.</li>`)}
