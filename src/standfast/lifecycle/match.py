@@ -12,9 +12,11 @@ from standfast.errors import Unavailable
 from standfast.index.vectors import says_nothing
 from standfast.lifecycle.safety import (
     NEEDS_REVIEW,
+    denies_other,
     is_personal,
     is_protected,
     may_touch,
+    share_slot,
     with_safety_note,
 )
 from standfast.lifecycle.settlement import Outcome, Verdict, repeated, settle, verdict_of
@@ -36,6 +38,7 @@ from standfast.understanding.judging.decisions import (
     decide_all,
 )
 from standfast.understanding.judging.judge import (
+    CERTAIN,
     PAIRS_MAX,
     ChangeJudge,
     Judgment,
@@ -169,12 +172,20 @@ class _Matcher:
         """Each known record with what is to be done about it."""
         judged, thresholds = await self._judged([one for one in known if self._is_asked(one)])
         pairings = [self._pairing(one, judged.get(one.record.id)) for one in known]
-        actions = decide_all(pairings, thresholds)
+        actions = decide_all(pairings, thresholds or CERTAIN)
         decided = zip((one.record for one in known), actions, strict=True)
         return [(one, action) for one, action in decided if one.status in LIVE]
 
     def _is_asked(self, one: Known) -> bool:
         record, known = self._record, one.record
+        return (
+            self._is_compared(known)
+            and subject_of(record, known) != "other"
+            and not other_thing(said_in(record), said_in(known))
+        )
+
+    def _is_compared(self, known: Record) -> bool:
+        record = self._record
         return (
             record.kind == known.kind == "semantic"
             and record.id != known.id
@@ -183,8 +194,6 @@ class _Matcher:
             and (record.type == "user_request") == (known.type == "user_request")
             and set(record.lineage).isdisjoint(known.lineage)
             and _share_time(record, known)
-            and subject_of(record, known) != "other"
-            and not other_thing(said_in(record), said_in(known))
         )
 
     async def _judged(
@@ -206,11 +215,11 @@ class _Matcher:
         self, judge: ChangeJudge, known: Sequence[Record]
     ) -> tuple[dict[str, tuple[Judgment, bool]], Thresholds]:
         earlier = [one for one in known if order_of(self._record, one) != "earlier"]
-        found = await judge.judge(self._said, [_statement(one) for one in earlier])
+        found = await judge.judge(self._said, [_statement(one, self._record) for one in earlier])
         judged = dict(zip((one.id for one in earlier), found, strict=True))
         for one in known:
             if one.id not in judged:  # of two statements the later one does something to the other
-                (judged[one.id],) = await judge.judge(_statement(one), [self._said])
+                (judged[one.id],) = await judge.judge(_statement(one, self._record), [self._said])
         return {
             one.id: (judged[one.id], await self._entails(judge, one, judged[one.id]))
             for one in known
@@ -221,13 +230,16 @@ class _Matcher:
         if judgment.relation != "refines" or not holds_names(self._record.text, known.text):
             return False
         new = Statement(text=self._record.text, key=self._record.id)
-        (back,) = await judge.judge(_statement(known), [new])
+        (back,) = await judge.judge(_statement(known, self._record), [new])
         return back.relation == "same"
 
     def _pairing(self, one: Known, judged: tuple[Judgment, bool] | None) -> Pairing:
         record, known = self._record, one.record
         judgment, entails = judged or (None, False)
+        if self._is_compared(known) and denies_other(record, known):
+            judgment = Judgment("ends")
         above = self._engine.profile.duplicate_above
+        free = may_touch(record, known, personal=self._personal)
         return Pairing(
             judgment=judgment,
             equal=known.status in LIVE
@@ -236,12 +248,13 @@ class _Matcher:
             and record.id != known.id,
             near=one.similarity is not None and one.similarity > above,
             subject=subject_of(record, known),
-            same_speaker=record.author == known.author,
+            same_speaker=record.author == known.author or (free and is_protected(known)),
             trust=record.trust - known.trust,
             order=order_of(record, known),
             other_names=bool(other_names(said_in(record), said_in(known))),
             entails=entails,
-            guarded=not may_touch(record, known, personal=self._personal),
+            guarded=not free,
+            same_slot=share_slot(record, known),
         )
 
 
@@ -251,8 +264,10 @@ def said_in(record: Record) -> str:
     return said if isinstance(said, str) and said else record.text
 
 
-def _statement(record: Record) -> Statement:
-    return Statement(text=said_in(record), key=record.id)
+def _statement(record: Record, other: Record) -> Statement:
+    """ "I" of two people is not one: who is somebody else is named."""
+    text = said_in(record) if record.author == other.author else record.text
+    return Statement(text=text, key=record.id)
 
 
 def _about(record: Record) -> str:

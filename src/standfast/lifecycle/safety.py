@@ -14,6 +14,7 @@ from standfast.lifecycle.settlement import Verdict
 from standfast.lifecycle.status import disputed
 from standfast.text.claim import SPEAKER, SUBJECT
 from standfast.text.compare.names import holds_names
+from standfast.text.compare.parts import read
 from standfast.text.normal import caseless
 from standfast.text.safety_slots import denies_slot, safety_slots
 from standfast.text.words import word_set
@@ -45,8 +46,22 @@ def may_touch(record: Record, known: Record, *, personal: bool) -> bool:
     """The same of what a judge finds: it has a word of the slot to lean on."""
     if not is_protected(known):
         return True
-    leans = bool(safety_slots(record.text) & safety_slots(known.text))
-    return leans and may_end(record, known, personal=personal)
+    return share_slot(record, known) and may_end(record, known, personal=personal)
+
+
+def share_slot(record: Record, known: Record) -> bool:
+    return bool(safety_slots(record.text) & safety_slots(known.text))
+
+
+def denies_other(record: Record, known: Record) -> bool:
+    """Whether one denies what the other says of a safety slot, in the same words: that is closed,
+    and no likeness of two sentences makes them the same."""
+    if "semantic" not in (record.kind, known.kind) or not share_slot(record, known):
+        return False
+    if denies_slot(record.text) == denies_slot(known.text):
+        return False
+    said = read(record.text).content_set
+    return len(read(known.text).content_set - said) <= 1  # whose it is
 
 
 def may_replace(engine: Engine, record: Record, known: Record) -> bool:
