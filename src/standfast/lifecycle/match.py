@@ -16,7 +16,6 @@ from standfast.lifecycle.safety import (
     is_personal,
     is_protected,
     may_touch,
-    share_slot,
     with_safety_note,
 )
 from standfast.lifecycle.settlement import Outcome, Verdict, repeated, settle, verdict_of
@@ -254,7 +253,6 @@ class _Matcher:
             other_names=bool(other_names(said_in(record), said_in(known))),
             entails=entails,
             guarded=not free,
-            same_slot=share_slot(record, known),
         )
 
 

@@ -27,7 +27,6 @@ _OLDER: Mapping[Order, Action] = {
     "later": "question_known", "earlier": "question_new", "none": "question_both",
 }  # fmt: skip
 CHANGES: frozenset[Judged] = frozenset(("replaces", "ends"))
-AGAINST = CHANGES | {"contradicts"}
 
 
 @frozen
@@ -36,8 +35,7 @@ class Pairing:
     nobody judges. ``equal``: the same text; ``near``: above the profile's bound of duplicates.
     ``trust``: how much more the new one is trusted. ``other_names``: each has a name or a number
     that the other lacks; ``entails``: the new one says all of the known one. ``guarded``: a safety
-    statement that this speaker or these words may not end; ``same_slot``: both are about the same
-    safety slot, where the likeliest judgment is enough to ask a person."""
+    statement that this speaker or these words may not end."""
 
     judgment: Judgment | None = None
     equal: bool = False
@@ -49,7 +47,6 @@ class Pairing:
     other_names: bool = False
     entails: bool = False
     guarded: bool = False
-    same_slot: bool = False
 
 
 def decide(pairing: Pairing, thresholds: Thresholds | None) -> Action:
@@ -59,8 +56,6 @@ def decide(pairing: Pairing, thresholds: Thresholds | None) -> Action:
     if one.judgment is None or thresholds is None or one.subject == "other":
         return "keep"
     relation = one.judgment.relation
-    if one.guarded and one.same_slot and relation in AGAINST:
-        return "question_new"
     if not _is_sure(one, one.judgment, thresholds) or relation == "unrelated":
         return "keep"
     if relation == "same":
