@@ -82,10 +82,10 @@ async def meet(
     known = await _known(engine, store, record, vector, space, pending=pending, near=near)
     told = Statement(key=record.id, text=said or said_in(record), before=before)
     matcher = _Matcher(engine, judge or engine.change_judge, record, told)
-    verdict = verdict_of(await matcher.decided(known))
+    verdict = verdict_of(await matcher.decisions(known))
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
-        again = verdict_of(await matcher.decided(others))
+        again = verdict_of(await matcher.decisions(others))
         if again.kind not in ("new", "duplicate"):
             record = confirmed
             verdict = replace(again, targets=_without(confirmed, again.targets))
@@ -131,14 +131,14 @@ async def opponents(
     known = await _known(engine, store, record, None, "", pending=pending)
     here = [one for one in known if one.record.scope == record.scope]
     matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
-    found = await matcher.decided(here)
+    found = await matcher.decisions(here)
     return [one for one, action in found if action not in ("keep", "merge", "enrich")]
 
 
 async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list[Record]:
     """Those of some near records that say what a record says."""
     matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
-    return [one for one, action in await matcher.decided(near) if action == "merge"]
+    return [one for one, action in await matcher.decisions(near) if action == "merge"]
 
 
 async def disputed_again(
@@ -167,7 +167,7 @@ class _Matcher:
         self._engine, self._judge, self._record, self._said = engine, judge, record, said
         self._personal = is_personal(engine, record)
 
-    async def decided(self, known: Sequence[Known]) -> list[tuple[Record, Action]]:
+    async def decisions(self, known: Sequence[Known]) -> list[tuple[Record, Action]]:
         """Each known record with what is to be done about it."""
         judged, thresholds = await self._judged([one for one in known if self._is_asked(one)])
         pairings = [self._pairing(one, judged.get(one.record.id)) for one in known]
