@@ -89,6 +89,10 @@ async def meet(
         if again.kind not in ("new", "duplicate"):
             record = confirmed
             verdict = replace(again, targets=_without(confirmed, again.targets))
+    if verdict.target is not None and verdict.kind == "duplicate":
+        same = verdict.target.hash == record.hash
+        reason = "the same text is known" if same else "says the same as a known one"
+        verdict = replace(verdict, reason=reason)
     if any(one.id in verdict.kept and is_protected(one) for one in verdict.targets):
         verdict = replace(verdict, reason=NEEDS_REVIEW)
     return await _settled(engine, store, with_safety_note(record, verdict), verdict, pending)
@@ -257,8 +261,9 @@ class _Matcher:
 
 
 def said_in(record: Record) -> str:
-    """The words of a record as they were said, as far as that is known."""
-    said = record.data.get(SAID)
+    """The words of a record as they were said, as far as that is known; what somebody else put
+    into its data is not."""
+    said = record.data.get(SAID) if record.session and record.lineage else ""
     return said if isinstance(said, str) and said else record.text
 
 

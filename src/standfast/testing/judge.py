@@ -57,7 +57,7 @@ def _words(text: str) -> list[str]:
 
 def _by_words(old: Sequence[str], new: Sequence[str]) -> Judged:
     left = [one for one in new if one not in _ENDS]
-    if set(old) == set(new):
+    if list(old) == list(new):
         return "same"
     if len(left) < len(new) and _stems(left) == _stems(old):
         return "ends"
@@ -65,9 +65,8 @@ def _by_words(old: Sequence[str], new: Sequence[str]) -> Judged:
         return "refines"
     if len(new) < len(old) and old[: len(new)] == new:
         return "same"
-    shared = sum(1 for one, other in zip(old, new, strict=False) if one == other)
-    alike = len(old) == len(new) and shared >= 2 and old[:2] == new[:2]
-    return "replaces" if alike and len(new) - shared <= 2 else "unrelated"
+    is_value = len(old) == len(new) >= 3 and old[:-1] == new[:-1]
+    return "replaces" if is_value else "unrelated"
 
 
 def _stems(words: Sequence[str]) -> list[str]:
