@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -15,7 +15,8 @@ from standfast.lifecycle.safety import (
     denies_other,
     is_personal,
     is_protected,
-    may_touch,
+    may_end,
+    share_slot,
     with_safety_note,
 )
 from standfast.lifecycle.settlement import Outcome, Verdict, repeated, settle, verdict_of
@@ -88,7 +89,7 @@ async def meet(
         again = verdict_of(await matcher.decisions(others))
         if again.kind not in ("new", "duplicate"):
             record = confirmed
-            verdict = replace(again, targets=_without(confirmed, again.targets))
+            verdict = again
     if verdict.target is not None and verdict.kind == "duplicate":
         same = verdict.target.hash == record.hash
         reason = "the same text is known" if same else "says the same as a known one"
@@ -96,10 +97,6 @@ async def meet(
     if any(one.id in verdict.kept and is_protected(one) for one in verdict.targets):
         verdict = replace(verdict, reason=NEEDS_REVIEW)
     return await _settled(engine, store, with_safety_note(record, verdict), verdict, pending)
-
-
-def _without(record: Record, others: Iterable[Record]) -> tuple[Record, ...]:
-    return tuple(one for one in others if one.id != record.id)
 
 
 async def _settled(
@@ -242,7 +239,9 @@ class _Matcher:
         if self._is_compared(known) and denies_other(record, known):
             judgment = Judgment("ends")
         above = self._engine.profile.duplicate_above
-        free = may_touch(record, known, personal=self._personal)
+        # Without a word of a safety slot nothing touches what was said of it.
+        untouched = is_protected(known) and not share_slot(record, known)
+        free = may_end(record, known, personal=self._personal)
         return Pairing(
             judgment=judgment,
             equal=known.status in LIVE
@@ -250,7 +249,7 @@ class _Matcher:
             and record.hash == known.hash
             and record.id != known.id,
             near=one.similarity is not None and one.similarity > above,
-            subject=subject_of(record, known),
+            subject="other" if untouched else subject_of(record, known),
             same_speaker=record.author == known.author or (free and is_protected(known)),
             trust=record.trust - known.trust,
             order=order_of(record, known),

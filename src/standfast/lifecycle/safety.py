@@ -42,13 +42,6 @@ def may_end(record: Record, known: Record, *, personal: bool) -> bool:
     return not is_protected(known) or (personal and _is_own_word(record, known))
 
 
-def may_touch(record: Record, known: Record, *, personal: bool) -> bool:
-    """The same of what a judge finds: it has a word of the slot to lean on."""
-    if not is_protected(known):
-        return True
-    return share_slot(record, known) and may_end(record, known, personal=personal)
-
-
 def share_slot(record: Record, known: Record) -> bool:
     return bool(safety_slots(record.text) & safety_slots(known.text))
 
