@@ -16,6 +16,7 @@ from standfast.lifecycle.safety import (
     is_personal,
     is_protected,
     may_end,
+    outweighs,
     share_slot,
     with_safety_note,
 )
@@ -88,8 +89,9 @@ async def meet(
         others = [one for one in known if one.record.id != confirmed.id]
         again = verdict_of(await matcher.decisions(others))
         if again.kind not in ("new", "duplicate"):
-            record = confirmed
-            verdict = again
+            held = confirmed.status != "disputed"
+            record = confirmed if held else record
+            verdict = again if held else replace(again, targets=(confirmed, *again.targets))
     if verdict.target is not None and verdict.kind == "duplicate":
         same = verdict.target.hash == record.hash
         reason = "the same text is known" if same else "says the same as a known one"
@@ -129,11 +131,14 @@ async def opponents(
 ) -> list[Record]:
     """The live records of its scope that a record, which is believed again, cannot be true with;
     nobody is asked where no judge runs."""
-    known = await _known(engine, store, record, None, "", pending=pending)
-    here = [one for one in known if one.record.scope == record.scope]
+    found = await _known(engine, store, record, None, "", pending=pending)
+    here = [one for one in found if one.record.scope == record.scope]
     matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
-    found = await matcher.decisions(here)
-    return [one for one, action in found if action not in ("keep", "merge", "enrich")]
+    return [
+        one
+        for one, action in await matcher.decisions(here)
+        if action not in ("keep", "merge", "enrich")
+    ]
 
 
 async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list[Record]:
@@ -152,7 +157,13 @@ async def disputed_again(
     against = await opponents(engine, store, record, pending)
     if not against:
         return None
-    verdict = Verdict(kind="contradicts", targets=tuple(against), reason="both are believed")
+    verdict = Verdict(
+        kind="contradicts",
+        targets=tuple(against),
+        reason="both are believed",
+        stands=all(outweighs(record, one) for one in against),
+        kept=frozenset(one.id for one in against if outweighs(one, record)),
+    )
     return settle(record, verdict, now=engine.now(), new_id=engine.new_id)
 
 

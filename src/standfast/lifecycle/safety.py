@@ -23,7 +23,8 @@ from standfast.types import LIVE, PERSON_TRUST, Record, Relation
 ENDS = "ends"  # where a record's ``data`` names the safety slots of what it ended
 NEEDS_REVIEW = "a safety statement is ended by the person it is about, or after review"
 _UNSURE = re.compile(
-    r"[?？؟]|\b(?:maybe|perhaps|probably|possibly|might|think|guess|if|joking)\b", re.IGNORECASE
+    r"[?？؟]|\b(?:maybe|perhaps|probably|possibly|might|thinks?|guess(?:es)?|if|joking)\b",
+    re.IGNORECASE,
 )
 _OWN_CONTACT = re.compile(r"(?:(my)|(\w+)['\u2019]s) emergency contact\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"\w+")
@@ -66,8 +67,8 @@ def may_replace(engine: Engine, record: Record, known: Record) -> bool:
 
 
 def _says_more(record: Record, known: Record) -> bool:
-    kept = safety_slots(known.text) <= safety_slots(record.text)
-    return kept and is_protected(record) and holds_names(record.text, known.text)
+    more = read(known.text).content_set < read(record.text).content_set
+    return more and is_protected(record) and holds_names(record.text, known.text)
 
 
 def tells_end(text: str) -> bool:
