@@ -63,6 +63,10 @@ def private_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
             patch.setenv(name, str(base / folder))
         # What a test wants of the model in the box, it asks for: loading it takes a second.
         patch.setenv("STANDFAST_LOCAL_MODEL", "hashing")
+        # Most tests are about what follows from a judgment, not about the network that judges.
+        from standfast.testing.judge import WordJudge
+
+        patch.setattr("standfast.wiring._judge", lambda _: (WordJudge(), ""))
         yield
 
 

@@ -19,7 +19,6 @@ from standfast.models.careful import Careful
 from standfast.models.embedder import CarefulEmbedder, Embedded
 from standfast.ports import (
     Cell,
-    ChangeReader,
     Clock,
     Embedder,
     NewId,
@@ -53,6 +52,7 @@ from standfast.types import (
     Vector,
 )
 from standfast.types.own import OwnTypes
+from standfast.understanding.judging.judge import ChangeJudge
 from standfast.understanding.reading.reader import Reader
 
 if TYPE_CHECKING:
@@ -161,7 +161,8 @@ class Engine:
     embedder: Embedder | None
     reader: Reader | None = None  # None: nothing is learned without a language model
     no_reader: str = ""  # why there is none
-    change_reader: ChangeReader | None = None  # None: words and vectors tell what has changed
+    change_judge: ChangeJudge | None = None  # None: equal texts merge, all else stays
+    no_judge: str = ""  # why there is none
     profile: Profile
     clock: Clock
     new_id: NewId
@@ -232,7 +233,7 @@ class Engine:
         finally:
             self.closed = True
             self.clock, self.new_id, self.new_secret = _closed_clock, _closed_id, _closed_id
-            self.embedder = self.reader = self.change_reader = self.models = None
+            self.embedder = self.reader = self.change_judge = self.models = None
             self.counter, self.sign, self.meter = ESTIMATE, None, None
             self.audit = self.once = None
 

@@ -630,20 +630,6 @@ class Embedder(Protocol):
         ...
 
 
-class ChangeReader(Protocol):
-    """Reads a known statement and a later message of the same person together. Answers are
-    log-odds: above 0 it is rather so than not. All of it raises Unavailable."""
-
-    @property
-    def trouble(self) -> str:
-        """Why it could not read when it was last asked to; "" if it could."""
-        ...
-
-    async def changes(self, said: str, known: Sequence[str]) -> Sequence[float]:
-        """For each known statement: that it no longer holds as it was told."""
-        ...
-
-
 @frozen
 class Limits:
     """What a service takes at once: ``texts`` and ``tokens`` in one request, ``tokens_each`` in

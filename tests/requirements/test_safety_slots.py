@@ -15,6 +15,7 @@ from standfast import AsyncMemory, Invalid, Memory, Record
 from standfast.access import keys
 from standfast.text.safety_slots import denies_slot, safety_slots, slot_words
 from standfast.types import ALL_RIGHTS
+from standfast.wiring.judge import boxed_judge
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.conftest import MovableClock
 
@@ -42,6 +43,11 @@ DENIALS = {
         "Ann does not use a wheelchair any more.",
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def _network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (boxed_judge(), ""))
 
 
 @pytest.fixture

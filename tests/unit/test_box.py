@@ -97,14 +97,14 @@ def test_its_package_holds_the_files_and_their_licences(tmp_path: Path) -> None:
     with ZipFile(wheel) as archive:
         names = {name.rpartition("/")[2] for name in archive.namelist()}
         graph = archive.read(f"{box.PACKAGE}/{box.GRAPH}")
-    assert {box.TOKENIZER, box.CALIBRATION, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
+    assert {box.PIECES, box.CALIBRATION, "LICENSE", "LICENSE-CC-BY-SA-4.0", "METADATA"} <= names
     assert sha256(graph).hexdigest() == box.SHA256[box.GRAPH]
 
 
 def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:
     folder = box.place()
     assert folder is not None
-    for name in (box.GRAPH, box.TOKENIZER):
+    for name in (box.GRAPH, box.PIECES):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     with (tmp_path / box.GRAPH).open("r+b") as file:
         file.seek(5_000_000)

@@ -1,8 +1,10 @@
-"""``python -m training.judge.train PAIRS BASE OUT``: trains judge-1 (torch, numpy, tokenizers).
+"""``python -m training.judge.train PAIRS BASE OUT``: trains judge-1.
 
-PAIRS is the folder with judged pairs, BASE what ``training.encoder.base`` wrote. ``--coarse``:
-files of statements with later texts of which only is known whether they change it (``=``, ``+``,
-``-``, ``~``); they are read once, before. For each seed OUT receives ``seed-N.npz`` (a run whose
+Needs torch, numpy, tokenizers. PAIRS is the folder with judged pairs, BASE what
+``training.encoder.base`` wrote. ``--coarse``: files of statements with later texts of which only is
+known whether they change it (``=``, ``+``, ``-``, ``~``); they are read once, before.
+``--unrelated``: what ``training.judge.unrelated`` wrote, read in each pass: without it a judge
+takes what it has never seen for a change. For each seed OUT receives ``seed-N.npz`` (a run whose
 file is there is not done again), of all of them ``mean.npz`` and ``results.json``: how the files
 that were left out are judged.
 """
@@ -15,7 +17,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +40,8 @@ EPOCHS = 4
 SMOOTHING = 0.05
 CHANGES = tuple(RELATIONS.index(one) for one in ("REPLACES", "ENDS", "DOUBT"))
 DECIDED = tuple(RELATIONS.index(one) for one in ("REPLACES", "ENDS"))
-SOME_CHANGE, NO_CHANGE = 100, 101
+NEITHER = tuple(RELATIONS.index(one) for one in ("ADDS", "TOUCHES"))
+SOME_CHANGE, NO_CHANGE, UNRELATED = 100, 101, 102
 ALARMS = (1, 2, 4, 8)  # of a hundred pairs that change nothing
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BEGAN = time.monotonic()
@@ -94,6 +97,13 @@ def coarse(paths: Sequence[Path]) -> Iterator[tuple[Pair, int]]:
                 yield Pair(old, "", text, "", ""), SOME_CHANGE if mark == "+" else NO_CHANGE
 
 
+def unrelated(folder: Path, but: Collection[str]) -> Iterator[tuple[Pair, int]]:
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines() if path.stem not in but else ():
+            old, new = json.loads(line)
+            yield Pair(old, "", new, "", ""), UNRELATED
+
+
 def rows_of(reader: Any, given: Sequence[tuple[Pair, int]]) -> list[Row]:
     texts = [text for one, _ in given for text in (one.old, one.before, one.new)]
     ids = [one.ids for one in reader.encode_batch(texts, add_special_tokens=False)]
@@ -107,16 +117,18 @@ def table(some: Sequence[Row]) -> tuple[Any, Any]:
 
 
 def loss_of(scores: Any, kinds: Sequence[int]) -> Any:
-    """Of the coarse pairs only the sum of the relations is known."""
+    """Of the coarse and the unrelated pairs only the sum of some relations is known."""
     logs = scores.float().log_softmax(-1)
     change = logs[:, list(CHANGES)].logsumexp(-1)
     rest = [one for one in range(len(RELATIONS)) if one not in CHANGES]
     none = logs[:, rest].logsumexp(-1)
+    neither = logs[:, list(NEITHER)].logsumexp(-1)
     given = torch.tensor(kinds, device=scores.device)
     exact = logs.gather(1, given.clamp(max=len(RELATIONS) - 1)[:, None])[:, 0]
     exact = (1 - SMOOTHING) * exact + SMOOTHING * logs.mean(-1)
-    found = torch.where(given == SOME_CHANGE, change, torch.where(given == NO_CHANGE, none, exact))
-    return -found.mean()
+    for kind, sum_ in ((SOME_CHANGE, change), (NO_CHANGE, none), (UNRELATED, neither)):
+        exact = torch.where(given == kind, sum_, exact)
+    return -exact.mean()
 
 
 def train(start: Mapping[str, Floats], plan: Sequence[Sequence[Row]], seed: int) -> Judge:
@@ -234,6 +246,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("base", type=Path, metavar="BASE")
     add("out", type=Path, metavar="OUT")
     add("--coarse", type=Path, nargs="*", default=[])
+    add("--unrelated", type=Path, metavar="FOLDER")
     add("--seeds", default="1,2,3")
     add("--epochs", type=int, default=EPOCHS)
     add("--share", type=float, default=1.0, help="of the judged pairs: for a learning curve")
@@ -260,7 +273,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rough = list(coarse(options.coarse))[: options.limit]
     tested = [one for name in options.test for one in files[name]][: options.limit]
     test_rows = rows_of(reader, [(one, RELATIONS.index(one.relation)) for one in tested])
-    fine, wide = rows_of(reader, known), rows_of(reader, rough)
+    apart = list(unrelated(options.unrelated, options.test)) if options.unrelated else []
+    fine, wide = rows_of(reader, [*known, *apart[: options.limit]]), rows_of(reader, rough)
     say(f"{len(fine)} judged pairs, {len(wide)} coarse ones, {len(test_rows)} to test on")
     start = initial(base.load(options.base))
     plan = [[*wide, *fine]] * bool(wide) + [fine] * options.epochs

@@ -1,51 +1,67 @@
-"""Looking for what a new record has to be compared with, and settling the comparison."""
+"""A new record and what is known: who is near, what a judge says of each, what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from heapq import nlargest
-from itertools import islice
 from types import MappingProxyType
 
 from standfast.engine import Engine
+from standfast.errors import Unavailable
 from standfast.index.vectors import says_nothing
-from standfast.lifecycle.doubt import NEIGHBOURS, WORDS_FROM_MAX, Heard, known_in, weighed
-from standfast.lifecycle.merge import (
-    AGAINST,
-    NOBODY,
-    Known,
-    Named,
-    Outcome,
-    Verdict,
-    between,
-    by_meaning,
-    claim_of,
-    judge,
-    repeated,
-    settle,
-    tags_of_change,
-    tells_change,
-    with_claim,
-)
 from standfast.lifecycle.safety import (
-    guarded,
+    NEEDS_REVIEW,
+    denies_other,
     is_personal,
+    is_protected,
+    may_end,
     outweighs,
-    unprotected,
+    share_slot,
     with_safety_note,
 )
-from standfast.ports import Store, breath
+from standfast.lifecycle.settlement import Outcome, Verdict, repeated, settle, verdict_of
+from standfast.ports import Store
 from standfast.scopes import is_within, root_of
 from standfast.text.analysis import words
-from standfast.text.claim import claim_from_data, findable_tags, slot_tag
+from standfast.text.claim import CHANGED_BY, SAID, SUBJECT
+from standfast.text.compare.names import holds_names, other_names, other_thing
 from standfast.text.messages import turn_id
-from standfast.types import LIVE, Find, Listing, Record, Search, Vector, Where
+from standfast.text.normal import caseless
+from standfast.text.words import word_set
+from standfast.types import LIVE, Find, Record, Search, Vector, Where
+from standfast.types.frozen import frozen
+from standfast.understanding.judging.decisions import (
+    Action,
+    Order,
+    Pairing,
+    Subject,
+    decide_all,
+)
+from standfast.understanding.judging.judge import (
+    CERTAIN,
+    PAIRS_MAX,
+    ChangeJudge,
+    Judgment,
+    Statement,
+    Thresholds,
+)
 
-SLOT_MAX = 64  # records that make a claim about the same slot
+WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its words
 COPIES_MAX = 1000
-SIMILAR_ABOVE = 0.5  # what is farther away says neither the same, nor the opposite, nor more
+BY_MEANING = 6  # of those that a judge is asked about; the others share its words
+OWN = frozenset(("me", "we"))
+# Cosines below which two statements have nothing to do with each other, by vector space.
+NEAR_ABOVE: Mapping[str, float] = MappingProxyType({"recall-2/384": 0.6})
+NEAR_ABOVE_ELSE = 0.2
+
+
+@frozen(kw_only=False)
+class Known:
+    """A record that is near the new one. ``similarity``: their cosine; None: not compared."""
+
+    record: Record
+    similarity: float | None = None
 
 
 async def meet(
@@ -55,132 +71,90 @@ async def meet(
     vector: Vector | None,
     space: str,
     *,
-    corrects: bool = False,
-    named: Named = NOBODY,
     pending: Sequence[Record] = (),
-    near: Mapping[str, float] | None = None,
-    seen_hash: bool = False,
-    heard: Heard | None = None,
+    near: Mapping[str, float] = MappingProxyType({}),
+    before: str = "",
+    said: str = "",
+    judge: ChangeJudge | None = None,
 ) -> Outcome:
     """Compare, judge and settle: what to commit for this record, and what to say about it.
-    ``named``: the known texts that it surely or perhaps corrects. ``near``: see ``compare``.
-    ``heard``: where the rules took it from; None where somebody said what is to be kept."""
-    known = await compare(
-        engine,
-        store,
-        record,
-        vector,
-        space,
-        named=named,
-        pending=pending,
-        near=near,
-        seen_hash=seen_hash,
-    )
-    if heard is not None:
-        written = frozenset(one.id for one in pending)
-        known = await weighed(engine, store, record, vector, space, known, heard, written=written)
-    above = engine.profile.duplicate_above
-    verdict = judge(
-        record,
-        known,
-        duplicate_above=above,
-        corrects=corrects,
-        named=named,
-        wary=heard is not None,
-        refused=seen_hash,
-    )
+    ``pending`` are records that the same commit will write or change; ``near``, how similar each of
+    them is. ``said`` and ``before``: the whole message and the line that it answers. ``judge``:
+    where a language model has judged already."""
+    known = await _known(engine, store, record, vector, space, pending=pending, near=near)
+    told = Statement(key=record.id, text=said or said_in(record), before=before)
+    matcher = _Matcher(engine, judge or engine.change_judge, record, told)
+    verdict = verdict_of(await matcher.decisions(known))
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
-        said_now = replace(confirmed, learned_at=record.learned_at)
-        again = judge(said_now, others, duplicate_above=above, corrects=corrects)
-        if again.kind in AGAINST:
-            record, verdict = confirmed, again
-    verdict = guarded(record, verdict, known, personal=is_personal(engine, record))
-    record = with_safety_note(record, verdict)
+        again = verdict_of(await matcher.decisions(others))
+        if again.kind not in ("new", "duplicate"):
+            held = confirmed.status != "disputed"
+            record = confirmed if held else record
+            verdict = again if held else replace(again, targets=(confirmed, *again.targets))
+    if verdict.target is not None and verdict.kind == "duplicate":
+        same = verdict.target.hash == record.hash
+        reason = "the same text is known" if same else "says the same as a known one"
+        verdict = replace(verdict, reason=reason)
+    if any(one.id in verdict.kept and is_protected(one) for one in verdict.targets):
+        verdict = replace(verdict, reason=NEEDS_REVIEW)
+    return await _settled(engine, store, with_safety_note(record, verdict), verdict, pending)
+
+
+async def _settled(
+    engine: Engine, store: Store, record: Record, verdict: Verdict, pending: Sequence[Record]
+) -> Outcome:
     alike: list[Record] = []
     if verdict.targets and verdict.kind != "outdated":
         alike = await copies_of(engine, store, record, verdict.targets, pending=pending)
     turns: list[Record] = []
-    if verdict.kind == "supersedes":
+    if verdict.kind in ("supersedes", "ends"):
         turns = await turns_of(engine, store, record, verdict.targets)
-    outcome = settle(
+    return settle(
         record, verdict, now=engine.now(), new_id=engine.new_id, copies=alike, turns=turns
-    )
-    return _with_doubt(engine, record, outcome, known, verdict)
-
-
-def _with_doubt(
-    engine: Engine, record: Record, outcome: Outcome, known: Sequence[Known], verdict: Verdict
-) -> Outcome:
-    """Who says what replaces one statement may have ended another: what who reads both is sure of
-    is in doubt, too."""
-    replaced = {one.id for one in verdict.targets}
-    others = [one for one in known if one.agreed and one.record.id not in replaced]
-    doubt = unprotected(by_meaning(record, others))
-    if verdict.kind != "supersedes" or not doubt.targets:
-        return outcome
-    more = settle(record, doubt, now=engine.now(), new_id=engine.new_id)
-    written = {one.id for one in outcome.records}
-    return replace(
-        outcome,
-        records=(*(one for one in more.records if one.id not in written), *outcome.records),
-        relations=(*outcome.relations, *more.relations),
     )
 
 
 def _confirmed(record: Record, verdict: Verdict) -> Record | None:
-    """The known record that is held back no longer because of what was said now. Nobody has
-    compared it with anything yet."""
+    """The known record that is held back or disputed no longer because of what was said now."""
     known = verdict.target
-    if verdict.kind != "duplicate" or known is None or known.status != "quarantined":
+    if verdict.kind != "duplicate" or known is None or known.scope != record.scope:
         return None
-    if known.scope != record.scope:
+    if known.status not in ("quarantined", "disputed"):
         return None
     after = replace(repeated(known, record), valid_from=record.at)
-    return after if after.status == "active" else None
+    return after if after.status != "quarantined" else None
 
 
-class PendingClaims:
-    """Records that the same commit will write, found by what their claims are about. Each is read
-    once, however many records are believed again beside it."""
+async def opponents(
+    engine: Engine, store: Store, record: Record, pending: Sequence[Record] = ()
+) -> list[Record]:
+    """The live records of its scope that a record, which is believed again, cannot be true with;
+    nobody is asked where no judge runs."""
+    found = await _known(engine, store, record, None, "", pending=pending)
+    here = [one for one in found if one.record.scope == record.scope]
+    matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
+    return [
+        one
+        for one, action in await matcher.decisions(here)
+        if action not in ("keep", "merge", "enrich")
+    ]
 
-    def __init__(self, records: Mapping[str, Record]) -> None:
-        """``records`` may grow and change meanwhile, but none of them goes."""
-        self._records = records
-        self._read = 0
-        self._by_tag: dict[str, list[str]] = {}
 
-    async def of(self, tags: Iterable[str], known: Iterable[str]) -> list[Record]:
-        """Those of a slot, as many as a store would bring, and those that it has brought."""
-        if len(self._records) > self._read:
-            for id_, record in islice(list(self._records.items()), self._read, None):
-                await breath()
-                claimed = with_claim(record)
-                for tag in findable_tags((), claimed.data):
-                    self._by_tag.setdefault(tag, []).append(id_)
-            self._read = len(self._records)
-        ids = {id_: None for tag in tags for id_ in self._by_tag.get(tag, ())[-SLOT_MAX:]}
-        ids |= {id_: None for id_ in known if id_ in self._records}
-        return [self._records[id_] for id_ in ids]
+async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list[Record]:
+    """Those of some near records that say what a record says."""
+    matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
+    return [one for one, action in await matcher.decisions(near) if action == "merge"]
 
 
 async def disputed_again(
-    engine: Engine, store: Store, record: Record, *, pending: PendingClaims
+    engine: Engine, store: Store, record: Record, *, pending: Sequence[Record]
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
-    known in its scope by now speaks against it. Both are disputed then, for a person to decide.
-    What it is to the records above its scope, its edges say."""
-    await breath()
-    query = of_slot(record, engine.now())
-    if query is None or record.status not in LIVE:
+    known in its scope by now speaks against it. Both are disputed then, for a person to decide."""
+    if record.status not in LIVE or record.kind != "semantic":
         return None
-    known = [Known(record=one) for one in await store.listing(query)]
-    beside = await pending.of(query.where.tags, [one.record.id for one in known])
-    against = [
-        one.record
-        for one in _with_pending(known, record, beside)
-        if one.record.scope == record.scope and between(record, one.record) in AGAINST
-    ]
+    against = await opponents(engine, store, record, pending)
     if not against:
         return None
     verdict = Verdict(
@@ -193,116 +167,234 @@ async def disputed_again(
     return settle(record, verdict, now=engine.now(), new_id=engine.new_id)
 
 
-async def compare(
+# Judging
+
+
+class _Matcher:
+    """Holds one record against those that are known."""
+
+    def __init__(
+        self, engine: Engine, judge: ChangeJudge | None, record: Record, said: Statement
+    ) -> None:
+        self._engine, self._judge, self._record, self._said = engine, judge, record, said
+        self._personal = is_personal(engine, record)
+
+    async def decisions(self, known: Sequence[Known]) -> list[tuple[Record, Action]]:
+        """Each known record with what is to be done about it."""
+        judged, thresholds = await self._judged([one for one in known if self._is_asked(one)])
+        pairings = [self._pairing(one, judged.get(one.record.id)) for one in known]
+        actions = decide_all(pairings, thresholds or CERTAIN)
+        decided = zip((one.record for one in known), actions, strict=True)
+        return [(one, action) for one, action in decided if one.status in LIVE]
+
+    def _is_asked(self, one: Known) -> bool:
+        record, known = self._record, one.record
+        return (
+            self._is_compared(known)
+            and subject_of(record, known) != "other"
+            and not other_thing(said_in(record), said_in(known))
+        )
+
+    def _is_compared(self, known: Record) -> bool:
+        record = self._record
+        return (
+            record.kind == known.kind == "semantic"
+            and record.id != known.id
+            and record.hash != known.hash
+            and "quarantined" not in (record.status, known.status)
+            and (record.type == "user_request") == (known.type == "user_request")
+            and set(record.lineage).isdisjoint(known.lineage)
+            and _share_time(record, known)
+        )
+
+    async def _judged(
+        self, asked: Sequence[Known]
+    ) -> tuple[dict[str, tuple[Judgment, bool]], Thresholds | None]:
+        """By id, the judgment and whether the new one entails the known one."""
+        if self._judge is None or not asked:
+            return {}, None
+        by_meaning = sorted(asked, key=lambda one: -(one.similarity or 0.0))
+        first, rest = by_meaning[:BY_MEANING], by_meaning[BY_MEANING:]
+        by_words = [one for one in rest if one.similarity is None]
+        nearest = list({one.record.id: one for one in (*first, *by_words, *rest)}.values())
+        try:
+            return await self._by(self._judge, [one.record for one in nearest[:PAIRS_MAX]])
+        except Unavailable:
+            return {}, None  # its ``trouble`` says so
+
+    async def _by(
+        self, judge: ChangeJudge, known: Sequence[Record]
+    ) -> tuple[dict[str, tuple[Judgment, bool]], Thresholds]:
+        earlier = [one for one in known if order_of(self._record, one) != "earlier"]
+        found = await judge.judge(self._said, [_statement(one, self._record) for one in earlier])
+        judged = dict(zip((one.id for one in earlier), found, strict=True))
+        for one in known:
+            if one.id not in judged:  # of two statements the later one does something to the other
+                (judged[one.id],) = await judge.judge(_statement(one, self._record), [self._said])
+        return {
+            one.id: (judged[one.id], await self._entails(judge, one, judged[one.id]))
+            for one in known
+        }, await judge.thresholds()
+
+    async def _entails(self, judge: ChangeJudge, known: Record, judgment: Judgment) -> bool:
+        """Who says all of the known statement and more need not be told it again."""
+        if judgment.relation != "refines" or not holds_names(self._record.text, known.text):
+            return False
+        new = Statement(text=self._record.text, key=self._record.id)
+        (back,) = await judge.judge(_statement(known, self._record), [new])
+        return back.relation == "same"
+
+    def _pairing(self, one: Known, judged: tuple[Judgment, bool] | None) -> Pairing:
+        record, known = self._record, one.record
+        judgment, entails = judged or (None, False)
+        if self._is_compared(known) and denies_other(record, known):
+            judgment = Judgment("ends")
+        above = self._engine.profile.duplicate_above
+        # Without a word of a safety slot nothing touches what was said of it.
+        untouched = is_protected(known) and not share_slot(record, known)
+        free = may_end(record, known, personal=self._personal)
+        return Pairing(
+            judgment=judgment,
+            equal=known.status in LIVE
+            and bool(record.hash)
+            and record.hash == known.hash
+            and record.id != known.id,
+            near=one.similarity is not None and one.similarity > above,
+            subject="other" if untouched else subject_of(record, known),
+            same_speaker=record.author == known.author or (free and is_protected(known)),
+            trust=record.trust - known.trust,
+            order=order_of(record, known),
+            other_names=bool(other_names(said_in(record), said_in(known))),
+            entails=entails,
+            guarded=not free,
+        )
+
+
+def said_in(record: Record) -> str:
+    """The words of a record as they were said, as far as that is known; what somebody else put
+    into its data is not."""
+    said = record.data.get(SAID) if record.session and record.lineage else ""
+    return said if isinstance(said, str) and said else record.text
+
+
+def _statement(record: Record, other: Record) -> Statement:
+    """ "I" of two people is not one: who is somebody else is named."""
+    text = said_in(record) if record.author == other.author else record.text
+    return Statement(text=text, key=record.id)
+
+
+def _about(record: Record) -> str:
+    about = record.data.get(SUBJECT)
+    return about if isinstance(about, str) else ""
+
+
+def subject_of(record: Record, known: Record) -> Subject:
+    """Whether two records are about one subject, as far as that is closed: the same words, one
+    speaker, two names. Everything else is for the judge."""
+    new, old = _about(record), _about(known)
+    same_speaker = record.author == known.author
+    if new in OWN and old in OWN:
+        if not same_speaker:
+            return "other"
+        return "same" if new == old else "unclear"
+    if not same_speaker and _is_own(record, new) and _is_own(known, old):
+        return "other"
+    if not new or not old:
+        return "unclear"
+    ours, theirs = ({*words(one)} for one in (new, old))
+    if ours <= theirs or theirs <= ours:  # "my sister Ines" is Ines
+        return "same" if same_speaker else "unclear"
+    if not (_is_name(new) and _is_name(old)):
+        return "unclear"
+    mentioned = caseless(new) in caseless(known.text) or caseless(old) in caseless(record.text)
+    return "unclear" if mentioned else "other"
+
+
+def _is_own(record: Record, about: str) -> bool:
+    return about in OWN or not word_set("compare.first_person").isdisjoint(words(record.text))
+
+
+def _is_name(about: str) -> bool:
+    return about not in OWN and all(one[:1].isupper() for one in about.split())
+
+
+def order_of(record: Record, known: Record) -> Order:
+    """Of which of two nobody said since when it is true, the one that was told later is not
+    sure to be of an earlier time."""
+    new, old = _begun(record), known.at
+    if new > old:
+        return "later"
+    dated = record.valid_from is not None and known.valid_from is not None
+    return "earlier" if new < old and dated else "none"
+
+
+def _begun(record: Record) -> datetime:
+    """When what the record tells had surely begun."""
+    told = record.data.get(CHANGED_BY)
+    try:
+        moment = datetime.fromisoformat(told) if isinstance(told, str) else None
+    except ValueError:
+        moment = None
+    return max(record.at, moment) if moment and moment.tzinfo else record.at
+
+
+def _share_time(record: Record, known: Record) -> bool:
+    """Is there a time at which both are said to be true, and has it begun?"""
+    if max(record.at, known.at) > max(record.learned_at, known.learned_at):
+        return False
+    ends = [
+        one.valid_to is not None
+        and other.valid_from is not None
+        and other.valid_from >= one.valid_to
+        for one, other in ((record, known), (known, record))
+    ]
+    return not any(ends)
+
+
+# Looking for what is near
+
+
+async def _known(
     engine: Engine,
     store: Store,
     record: Record,
     vector: Vector | None,
     space: str,
     *,
-    named: Named = NOBODY,
-    pending: Sequence[Record] = (),
-    near: Mapping[str, float] | None = None,
-    seen_hash: bool = False,
-) -> list[Known]:
-    """The live records that the new one may repeat, enrich, replace or contradict, in its own
-    scope and those above it: the nearest ones and those that make a claim about the same slot.
-    ``pending`` are records that the same commit will write or change; they count as they will
-    be, and with ``near``, how similar each of them is, only as far as a search would have found
-    them. ``seen_hash``: the store refused this very text, though no vector led to it."""
-    found: dict[str, Known] = {}
-    for query in _queries(engine, record, vector, space, named=named, seen_hash=seen_hash):
-        for known in await known_in(store, query):
-            found.setdefault(known.record.id, known)
-    if near is not None:
-        by_search = {one.id for one in _as_found(record, pending, near)}
-        pending = [one for one in pending if one.id in found or one.id in by_search]
-    return _with_pending(found.values(), record, pending, near or {})
-
-
-def _with_pending(
-    known: Iterable[Known],
-    record: Record,
-    pending: Iterable[Record],
+    pending: Sequence[Record],
     near: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Known]:
-    found = {one.record.id: one for one in known}
+    """The live records that the new one may be about, in its own scope and those above it. Those
+    of ``pending`` count as they will be."""
+    found: dict[str, Known] = {}
+    for query in _queries(engine, record, vector, space):
+        if isinstance(query, Search):
+            hits = [Known(hit.record, hit.similarity) for hit in await store.search(query)]
+        else:
+            hits = [Known(one) for one in await store.find(query)]
+        found |= {one.record.id: one for one in hits if one.record.id not in found}
     for one in pending:
-        earlier = found.pop(one.id, Known(record=one, similarity=near.get(one.id)))
-        if one.status in LIVE and is_within(record.scope, one.scope):
+        earlier = found.pop(one.id, Known(one, near.get(one.id)))
+        # What the same commit retires, it has changed: no other change is looked for then.
+        counts = one.status in LIVE or one.version
+        if counts and is_within(record.scope, one.scope) and one.id != record.id:
             found[one.id] = replace(earlier, record=one)
-    return list(found.values())
-
-
-def _as_found(
-    record: Record, pending: Sequence[Record], near: Mapping[str, float]
-) -> Iterator[Record]:
-    """Those to which the searches for what a record may repeat or replace would lead."""
-    yield from (one for one in pending if one.hash and one.hash == record.hash)
-    alike = [one for one in pending if one.kind == record.kind]
-    if record.kind == "episodic" or not alike:
-        return
-    claim = claim_from_data(record.data)
-    tags = {slot_tag(claim)} if claim is not None else set()
-    if record.kind == "semantic" and tells_change(record):
-        tags.update(tags_of_change(record))
-    if tags:
-        yield from (one for one in alike if not tags.isdisjoint(findable_tags(one.tags, one.data)))
-    if near:
-        close = [one for one in alike if near.get(one.id, -1.0) > SIMILAR_ABOVE]
-        yield from nlargest(NEIGHBOURS, close, key=lambda one: near[one.id])
-    else:
-        said = set(words(record.text[:WORDS_FROM_MAX]))
-        shared = {one.id: len(said.intersection(words(one.text))) for one in alike}
-        close = [one for one in alike if shared[one.id]]
-        yield from nlargest(NEIGHBOURS, close, key=lambda one: shared[one.id])
+    return [one for one in found.values() if one.record.type != "turn"]
 
 
 def _queries(
-    engine: Engine,
-    record: Record,
-    vector: Vector | None,
-    space: str,
-    *,
-    named: Named,
-    seen_hash: bool,
-) -> Iterator[Search | Find | Listing]:
+    engine: Engine, record: Record, vector: Vector | None, space: str
+) -> Iterator[Search | Find]:
     live = Where(scopes=(record.scope,), now=engine.now(), statuses=LIVE)
-    alike = Search(where=replace(live, kinds=(record.kind,)), limit=NEIGHBOURS)
-    near = vector is not None and not says_nothing(vector) and record.kind != "episodic"
-    tells = record.kind == "semantic" and tells_change(record)
-    if near:  # an equal text is also the nearest one
-        by_words = record.text[:WORDS_FROM_MAX] if tells else ""
-        yield replace(alike, vector=vector, space=space, similar_above=SIMILAR_ABOVE, text=by_words)
-    if record.hash and (seen_hash or not near):
-        yield Find(where=live, hashes=(record.hash,), limit=NEIGHBOURS)
-    if not near and record.kind != "episodic":
-        yield replace(alike, text=record.text[:WORDS_FROM_MAX])
-    if named.hashes:
-        yield Find(where=live, hashes=named.hashes, limit=NEIGHBOURS)
-    if slot := of_slot(record, engine.now()):
-        yield slot
-    if tells:
-        where = replace(live, kinds=(record.kind,), tags=tags_of_change(record))
-        yield Listing(where=where, limit=SLOT_MAX)
-
-
-def of_slot(record: Record, now: datetime) -> Listing | None:
-    """For the live records that make a claim about the same slot, in the record's scope and those
-    above it; None if it makes no claim."""
-    claim = claim_of(record)
-    if claim is None:
-        return None
-    return Listing(
-        where=Where(
-            scopes=(record.scope,),
-            now=now,
-            statuses=LIVE,
-            kinds=(record.kind,),
-            tags=(slot_tag(claim),),
-        ),
-        limit=SLOT_MAX,
-    )
+    if record.hash:
+        yield Find(where=live, hashes=(record.hash,), limit=PAIRS_MAX)
+    if record.kind != "semantic":
+        return
+    alike = Search(where=replace(live, kinds=(record.kind,)), limit=PAIRS_MAX)
+    if vector is not None and not says_nothing(vector):
+        least = NEAR_ABOVE.get(space, NEAR_ABOVE_ELSE)
+        yield replace(alike, vector=vector, space=space, similar_above=least)
+    yield replace(alike, text=record.text[:WORDS_FROM_MAX])
 
 
 async def live_equal(store: Store, scope: str, hash_: str, now: datetime) -> Record | None:

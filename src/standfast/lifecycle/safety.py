@@ -6,18 +6,15 @@ end it needs review, and the statement stays active meanwhile.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
 
 from standfast.engine import Engine
-from standfast.lifecycle.merge import AGAINST, Known, Verdict, claim_of, judge
-from standfast.lifecycle.merge.changes import denies
-from standfast.lifecycle.merge.claims.changes import change_in
-from standfast.lifecycle.merge.texts import says_more
-from standfast.lifecycle.merge.topic import said_by
+from standfast.lifecycle.settlement import Verdict
 from standfast.lifecycle.status import disputed
-from standfast.text.claim import SPEAKER, Claim
+from standfast.text.claim import SPEAKER, SUBJECT
+from standfast.text.compare.names import holds_names
+from standfast.text.compare.parts import read
 from standfast.text.normal import caseless
 from standfast.text.safety_slots import denies_slot, safety_slots
 from standfast.text.words import word_set
@@ -26,10 +23,9 @@ from standfast.types import LIVE, PERSON_TRUST, Record, Relation
 ENDS = "ends"  # where a record's ``data`` names the safety slots of what it ended
 NEEDS_REVIEW = "a safety statement is ended by the person it is about, or after review"
 _UNSURE = re.compile(
-    r"[?？؟]|\b(?:maybe|perhaps|probably|possibly|might|think|guess|if|joking)\b", re.IGNORECASE
+    r"[?？؟]|\b(?:maybe|perhaps|probably|possibly|might|thinks?|guess(?:es)?|if|joking)\b",
+    re.IGNORECASE,
 )
-_MOMENT = timedelta(microseconds=1)
-_OF_SPEAKER = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 _OWN_CONTACT = re.compile(r"(?:(my)|(\w+)['\u2019]s) emergency contact\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"\w+")
 
@@ -39,7 +35,7 @@ def is_protected(record: Record) -> bool:
     there is an allergy after all is believed."""
     if record.kind != "semantic" or record.type == "turn" or not safety_slots(record.text):
         return False
-    return not _denies(record)
+    return not denies_slot(record.text)
 
 
 def may_end(record: Record, known: Record, *, personal: bool) -> bool:
@@ -47,46 +43,37 @@ def may_end(record: Record, known: Record, *, personal: bool) -> bool:
     return not is_protected(known) or (personal and _is_own_word(record, known))
 
 
+def share_slot(record: Record, known: Record) -> bool:
+    return bool(safety_slots(record.text) & safety_slots(known.text))
+
+
+def denies_other(record: Record, known: Record) -> bool:
+    """Whether one denies what the other says of a safety slot, in the same words: that is closed,
+    and no likeness of two sentences makes them the same."""
+    if "semantic" not in (record.kind, known.kind) or not share_slot(record, known):
+        return False
+    if denies_slot(record.text) == denies_slot(known.text):
+        return False
+    said = read(record.text).content_set
+    return len(read(known.text).content_set - said) <= 1  # whose it is
+
+
 def may_replace(engine: Engine, record: Record, known: Record) -> bool:
     """The same where the caller names what is to be replaced: a person may also say it with more
     words."""
     if may_end(record, known, personal=is_personal(engine, record)):
         return True
-    return engine.holder == "person" and says_more(record.text, known.text)
+    return engine.holder == "person" and _says_more(record, known)
+
+
+def _says_more(record: Record, known: Record) -> bool:
+    more = read(known.text).content_set < read(record.text).content_set
+    return more and is_protected(record) and holds_names(record.text, known.text)
 
 
 def tells_end(text: str) -> bool:
     """Whether a text may end a safety statement, as far as its words tell."""
-    return bool(safety_slots(text)) and (denies(text) or change_in(text).kind == "ends")
-
-
-def guarded(record: Record, verdict: Verdict, known: Sequence[Known], *, personal: bool) -> Verdict:
-    """The verdict, but that nobody else ends a safety statement: then the record is disputed and
-    what is known stays as it is."""
-    if verdict.kind == "enriches":
-        return _without(verdict, [one for one in verdict.targets if _is_anothers(record, one)])
-    if verdict.kind == "duplicate" and record.status != "quarantined":
-        return _confirmed(record, verdict, known, personal=personal)
-    if record.status == "quarantined" or verdict.kind in ("duplicate", "outdated"):
-        return verdict  # it is compared when it is approved, or ends nothing
-    ended = verdict.targets if verdict.kind in ("supersedes", "contradicts") else ()
-    if verdict.stands:  # a guess by meaning alone
-        verdict = _without(verdict, [one for one in ended if not _is_touched(record, one)])
-        ended = verdict.targets
-    others = [one.record for one in known if one.record not in ended]
-    changed = [one.record for one in known if _would_change(record, one)]
-    ended = (*ended, *denied_by(record, others), *(one for one in changed if one in others))
-    kept = [one for one in ended if is_protected(one)]
-    ends = verdict.kind == "supersedes"
-    if all(ends and may_end(record, one, personal=personal) for one in kept):
-        return verdict
-    targets = {one.id: one for one in (*verdict.targets, *kept)}
-    return Verdict(
-        kind="contradicts",
-        targets=tuple(targets.values()),
-        reason=NEEDS_REVIEW,
-        kept=frozenset(one.id for one in kept),
-    )
+    return bool(safety_slots(text)) and denies_slot(text)
 
 
 def needs_review(*known: Record) -> Verdict:
@@ -96,28 +83,10 @@ def needs_review(*known: Record) -> Verdict:
 
 
 def denied_by(record: Record, known: Iterable[Record]) -> list[Record]:
-    """The safety statements that a record denies."""
-    return [one for one in known if _may_deny_unnamed(record, one)]
-
-
-def _confirmed(
-    record: Record, verdict: Verdict, known: Sequence[Known], *, personal: bool
-) -> Verdict:
-    """What somebody else denied before, in the same words, is carried out when the person it is
-    about says so."""
-    target = verdict.target
-    if target is None or target.status != "disputed" or target.scope != record.scope:
-        return verdict
-    ended = [
-        one.record
-        for one in known
-        if _may_deny_unnamed(record, one.record)
-        and may_end(record, one.record, personal=personal)
-        and record.at > one.record.at
-    ]
-    if not ended:
-        return verdict
-    return Verdict(kind="supersedes", targets=(target, *ended), reason=verdict.reason)
+    """The safety statements that a record may deny, as far as its words tell."""
+    slots = safety_slots(record.text) if denies_slot(record.text) else frozenset()
+    live = [one for one in known if one.status in LIVE and is_protected(one)]
+    return [one for one in live if slots & safety_slots(one.text)]
 
 
 def outweighs(record: Record, other: Record) -> bool:
@@ -132,15 +101,11 @@ def with_doubt_about(record: Record, other: Record) -> Record:
     return disputed(record, by=None if outweighs(other, record) else other)
 
 
-def unprotected(verdict: Verdict) -> Verdict:
-    """The verdict without what it would put in doubt for its meaning alone."""
-    return _without(verdict, [one for one in verdict.targets if is_protected(one)])
-
-
 def with_safety_note(record: Record, verdict: Verdict) -> Record:
     """What denies a safety statement is no core memory, and says what it ended."""
     against = [one for one in verdict.targets if is_protected(one)]
-    if verdict.kind not in ("supersedes", "contradicts") or not against or not _denies(record):
+    kinds = ("supersedes", "ends", "contradicts")
+    if verdict.kind not in kinds or not against or not denies_slot(record.text):
         return record
     usual = replace(record, durability="standard") if record.durability == "core" else record
     if verdict.kind == "contradicts":
@@ -185,8 +150,7 @@ def _is_own_word(record: Record, known: Record) -> bool:
     if record.trust < max(PERSON_TRUST, known.trust) or _UNSURE.search(record.text):
         return False
     who = _about(record)
-    named = caseless(record.author) if record.author else SPEAKER
-    if who != named or _about(known) != who:
+    if who != _author(record) or _about(known) != who:
         return False
     if record.author:
         return True
@@ -197,78 +161,21 @@ def _is_of_one_user(scope: str) -> bool:
     return scope.split(":")[-2] == "user"
 
 
+def _author(record: Record) -> str:
+    return caseless(record.author) if record.author else SPEAKER
+
+
 def _about(record: Record) -> str:
     """Whom a record is about: a name, folded; SPEAKER: a speaker without a name; "" if that is not
     sure."""
-    claim = claim_of(record)
-    named = caseless(record.author) if record.author else SPEAKER
-    if claim is not None:
-        return named if claim.subject == SPEAKER else caseless(claim.subject)
-    said = said_by(record.text, record.author)
-    if whose := _OWN_CONTACT.match(said):
-        return named if whose[1] else caseless(whose[2])
-    first = _FIRST_WORD.search(said)
-    if first is None or said[first.end() :].startswith(("'s ", "\u2019s ")):
+    about = record.data.get(SUBJECT)
+    if about == "me":
+        return _author(record)
+    if whose := _OWN_CONTACT.match(record.text):
+        return _author(record) if whose[1] else caseless(whose[2])
+    text = record.text.removeprefix("The ")
+    first = _FIRST_WORD.search(text)
+    if first is None or text[first.end() :].startswith(("'s ", "\u2019s ")):
         return ""
-    return named if caseless(first[0]) in (*word_set("compare.first_person"), named) else ""
-
-
-def _denies(record: Record) -> bool:
-    claim = claim_of(record)
-    if claim is not None:
-        return claim.negated
-    return denies_slot(record.text) or change_in(record.text).kind == "ends"
-
-
-def _is_anothers(record: Record, known: Record) -> bool:
-    """More words may say less: "allergic to nuts in cakes"."""
-    return is_protected(known) and (_denies(record) or record.author != known.author)
-
-
-def _is_touched(record: Record, known: Record) -> bool:
-    """Whether a guess by meaning has a word to lean on."""
-    if not is_protected(known):
-        return True
-    return bool(safety_slots(record.text) & safety_slots(known.text))
-
-
-def _may_deny_unnamed(record: Record, known: Record) -> bool:
-    """ "I am not allergic to nuts", by nobody knows whom, may be about Ann."""
-    claim = claim_of(record)
-    if claim is None or not claim.negated or not is_protected(known) or known.status not in LIVE:
-        return False
-    other = claim_of(known)
-    return other is not None and _is_opposite(claim, other) and _may_be_same(record, known)
-
-
-def _would_change(record: Record, known: Known) -> bool:
-    """Whether it would change a safety statement of another author, had that one said it: "her
-    emergency contact is Carl now"."""
-    safe = known.record
-    if record.author == safe.author or safe.status not in LIVE or not is_protected(safe):
-        return False
-    said = said_by(record.text, record.author)
-    if not safety_slots(said) & safety_slots(safe.text) or _OF_SPEAKER.search(said):
-        return False
-    own = replace(record, author=safe.author, text=said)
-    if own.at == safe.at:  # the later one of the same moment
-        own = replace(own, learned_at=own.learned_at + _MOMENT, valid_from=None)
-    met = Known(record=safe, similarity=known.similarity)
-    return judge(own, [met], duplicate_above=1.0).kind in AGAINST
-
-
-def _is_opposite(claim: Claim, other: Claim) -> bool:
-    return (claim.slot, claim.value) == (other.slot, other.value) and not other.negated
-
-
-def _may_be_same(record: Record, known: Record) -> bool:
-    who, other = _about(record), _about(known)
-    return who == other or SPEAKER in (who, other)
-
-
-def _without(verdict: Verdict, dropped: Sequence[Record]) -> Verdict:
-    if not dropped:
-        return verdict
-    ids = {one.id for one in dropped}
-    left = tuple(one for one in verdict.targets if one.id not in ids)
-    return replace(verdict, targets=left) if left else Verdict(kind="new")
+    said = caseless(first[0])
+    return _author(record) if said in word_set("compare.first_person") else said

@@ -255,7 +255,7 @@ def _judged(case: ModelCase) -> dict[str, int]:
 def _checked(data: Any, shown: Shown, redactor: Redactor) -> Learned:
     """What learning takes of the answer; of one that would only take away it takes nothing."""
     try:
-        return read_answer(data, shown, (), redactor)
+        return read_answer(data, shown, redactor)
     except Invalid as error:
         return Learned(refused=tuple(("", str(error)) for _ in data["facts"]))
 

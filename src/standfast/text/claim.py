@@ -14,6 +14,8 @@ from standfast.types.frozen import frozen
 # Where the ``data`` of a record says that it began at a time that is not exact, and when that was
 # told. ``change``: words of a change that are not in the text, of earlier versions.
 CHANGE, CHANGED_BY, TOLD_AT = "change", "changed_by", "told_at"
+# What a statement was in its message: the words of the clause, and whom they are about.
+SAID, SUBJECT = "said", "about"
 KEPT = "said"  # the tag of what earlier versions kept as it was said
 SPEAKER = "user"  # the subject of a claim that somebody without a name makes about themselves
 

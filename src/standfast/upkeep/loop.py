@@ -22,7 +22,7 @@ from standfast.upkeep.fold import fold_sessions
 from standfast.upkeep.learn import LearnRound, learn_sessions
 from standfast.upkeep.learn.lanes import cause_of
 from standfast.upkeep.leases import forgive, hold, release
-from standfast.upkeep.readers import why_not
+from standfast.upkeep.readers import why_not, why_not_judged
 
 log = logging.getLogger(__name__)
 
@@ -113,11 +113,10 @@ async def one_round(engine: Engine, *, everything: bool = False, shared: bool = 
     await work_on_volatile(engine, done, everything=everything)
     await engine.store.scrub()  # finishes what a reader kept a forget() from finishing
     notes = [f"no vectors added: {trouble}"] if trouble and engine.embedder else []
+    if why := why_not_judged(engine):
+        notes.append(why)
     if move is not None and (progress := move.progress_of(engine)):
         notes.append(str(progress))
-    if engine.change_reader is not None and engine.change_reader.trouble:
-        trouble = engine.change_reader.trouble
-        notes.append(f"degraded: fewer changes are seen in what is said, {trouble}")
     if (engine.profile.learn != "off") and (why := why_not(engine, engine.store)):
         notes.append(why)
     changes = list(done.changes.values())

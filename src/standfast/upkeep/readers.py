@@ -18,3 +18,11 @@ def why_not(engine: Engine, store: Store) -> str:
     if engine.reader is not None or has_model(engine, store):
         return ""
     return f"nothing is learned without a language model: {engine.no_reader}"
+
+
+def why_not_judged(engine: Engine) -> str:
+    """Why new statements change nothing that is known, in one line; "" if they do."""
+    trouble = engine.change_judge.trouble if engine.change_judge else engine.no_judge
+    if not trouble:
+        return ""
+    return f"degraded: equal statements merge, all others stay side by side: {trouble}"

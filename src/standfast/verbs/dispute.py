@@ -7,7 +7,6 @@ from standfast.changes import Change, retried
 from standfast.engine import Engine
 from standfast.errors import Conflict, Denied, Invalid, NotFound
 from standfast.lifecycle.match import live_equal
-from standfast.lifecycle.merge import with_claim
 from standfast.lifecycle.safety import NEEDS_REVIEW, is_protected
 from standfast.lifecycle.status import disputed
 from standfast.scopes import root_of
@@ -29,7 +28,6 @@ async def dispute(
     known = await live_equal(change.store, fresh.scope, fresh.hash, engine.now())
     if known is not None:
         return await _together(change, doubted, await _opponent(engine, known.id, change))
-    fresh = with_claim(fresh)
     notes.append(await change.embed([fresh]))
     change.notes += notes
     return await _together(change, doubted, fresh)

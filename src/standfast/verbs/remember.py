@@ -10,15 +10,8 @@ from standfast.engine import Engine
 from standfast.errors import Conflict, Invalid, NotFound, StandfastError
 from standfast.index.vectors import cosines
 from standfast.lifecycle.match import copies_of, live_equal, meet
-from standfast.lifecycle.merge import (
-    Outcome,
-    Verdict,
-    VerdictKind,
-    replaced,
-    settle,
-    with_claim,
-)
 from standfast.lifecycle.safety import is_protected, may_replace, needs_review, with_safety_note
+from standfast.lifecycle.settlement import Outcome, Verdict, VerdictKind, replaced, settle
 from standfast.ports import breath
 from standfast.scopes import is_within, root_of
 from standfast.text.normal import fold
@@ -42,6 +35,7 @@ _JOURNALLED: Mapping[VerdictKind, str] = {
     "duplicate": "merge",
     "enriches": "merge",
     "supersedes": "supersede",
+    "ends": "supersede",
     "contradicts": "dispute",
 }
 
@@ -84,7 +78,7 @@ def _checked(engine: Engine, statement: Statement, number: int) -> _Said:
         record, notes = record_of(statement, engine)
     except StandfastError as error:
         raise in_place(error, number) if number else error from None
-    return _Said(number=number, statement=statement, record=with_claim(record), notes=tuple(notes))
+    return _Said(number=number, statement=statement, record=record, notes=tuple(notes))
 
 
 async def _remember_part(whole: Change, part: Sequence[_Said]) -> None:
@@ -113,14 +107,10 @@ async def _remember_part(whole: Change, part: Sequence[_Said]) -> None:
 async def _write(change: Change, part: Sequence[_Said]) -> dict[int, tuple[str, ItemStatus, str]]:
     """By their number: the id, what became of it, and why."""
     note = await change.embed([one.record for one in part])
-    seen_hash = False
 
-    async def attempt(conflict: Conflict | None) -> list[Outcome]:
-        nonlocal seen_hash
-        # Somebody wrote the same or changed the neighbour: look again.
-        seen_hash = seen_hash or (conflict is not None and conflict.kind == "hash")
-        change.clear()
-        outcomes = [await _met(change, one, seen_hash=seen_hash) for one in part]
+    async def attempt(_: Conflict | None) -> list[Outcome]:
+        change.clear()  # somebody wrote the same or changed the neighbour: look again
+        outcomes = [await _met(change, one) for one in part]
         reasons = {_JOURNALLED[outcome.kind] for outcome in outcomes}
         change.reason = reasons.pop() if len(reasons) == 1 else "remember"
         await change.embed()
@@ -202,7 +192,7 @@ async def _is_held(engine: Engine, record: Record, outcome: Outcome) -> bool:
     return any(known.status == "quarantined" for known, _ in found.values())
 
 
-async def _met(change: Change, said: _Said, *, seen_hash: bool) -> Outcome:
+async def _met(change: Change, said: _Said) -> Outcome:
     """What becomes of the record among those that are known; the change takes it in."""
     record, replaces = said.record, said.statement.supersedes
     try:
@@ -224,7 +214,6 @@ async def _met(change: Change, said: _Said, *, seen_hash: bool) -> Outcome:
         change.space,
         pending=beside,
         near=cosines(vector, {one.id: change.vector_of(one) for one in beside}),
-        seen_hash=seen_hash,
     )
     change.put(*outcome.records)
     change.draw(*outcome.relations)

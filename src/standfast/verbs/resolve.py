@@ -15,7 +15,7 @@ from standfast.engine import Engine
 from standfast.errors import Conflict, Invalid, NotFound
 from standfast.lifecycle.disputes import Disputes, disputes_of, freed
 from standfast.lifecycle.match import meet
-from standfast.lifecycle.merge import Outcome, joined_tags, replaced, with_claim
+from standfast.lifecycle.settlement import Outcome, joined_tags, replaced
 from standfast.lifecycle.status import archived, released, settled, superseded
 from standfast.ports import Store
 from standfast.scopes import is_within, root_of
@@ -182,7 +182,7 @@ async def _edit(matter: Matter) -> None:
     _must_be_a_statement(old)
     fresh, _ = record_of(corrected(old, matter.wish.text), engine)
     gone = superseded(old, engine.now())
-    outcome = await _met(matter, with_claim(fresh), gone)
+    outcome = await _met(matter, fresh, gone)
     change.put(gone)
     await _replaces(matter, outcome.id, old)
     said = f"; {outcome.reason}" if outcome.reason else ""

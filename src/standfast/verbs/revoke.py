@@ -16,7 +16,7 @@ from standfast.changes import Change, retried, slices
 from standfast.engine import Engine
 from standfast.errors import Conflict
 from standfast.lifecycle.disputes import disputes_of, freed
-from standfast.lifecycle.match import PendingClaims, disputed_again, live_equal
+from standfast.lifecycle.match import disputed_again, live_equal
 from standfast.lifecycle.status import archived, cut, revived
 from standfast.ports import beside, breath
 from standfast.types import (
@@ -52,7 +52,6 @@ class Retiring:
 
     doomed: Doomed
     change: Change
-    pending: PendingClaims
     revived: dict[str, str] = field(default_factory=dict)  # id -> why
     said: set[tuple[str, str]] = field(default_factory=set)  # by these: scope and hash
     survivors: dict[str, str] = field(default_factory=dict)
@@ -92,8 +91,7 @@ async def _planned(
     await follow_derivations(engine, doomed, sources=False)
     change = Change(engine, doomed.root, "revoke", store=doomed.store, actor=actor, id=id_)
     survivors = await _survivors(engine, doomed, frozenset(named))
-    pending = PendingClaims(change.records)
-    plan = Retiring(doomed=doomed, change=change, pending=pending, survivors=survivors)
+    plan = Retiring(doomed=doomed, change=change, survivors=survivors)
     going = [record for id_, record in doomed.records.items() if id_ not in survivors]
     retired = [record for record in going if record.retired_at is None]
     for record in retired:
@@ -195,7 +193,8 @@ async def _why_not_revived(plan: Retiring, old: Record) -> str:
     if known or (old.scope, old.hash) in plan.said:
         return "the same was said again since"
     believed = revived(old, old.valid_to)
-    against = await disputed_again(engine, change.store, believed, pending=plan.pending)
+    pending = list(change.records.values())
+    against = await disputed_again(engine, change.store, believed, pending=pending)
     return "something that is known by now speaks against it" if against else ""
 
 

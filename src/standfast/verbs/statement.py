@@ -12,6 +12,7 @@ from standfast import compat
 from standfast.engine import Engine
 from standfast.errors import Invalid, StandfastError
 from standfast.lifecycle.status import held
+from standfast.text.claim import SAID, SUBJECT
 from standfast.text.compare import record_hash
 from standfast.text.inputs import (
     When,
@@ -50,7 +51,9 @@ TYPE_OF_KIND: Mapping[str, Type] = {
 AGENTS_WORD = "kept as the assistant's word: an agent cannot say for others what they said"
 NOT_CORE = "not core: what every packet shows is a person's choice"
 # What was read in a record's text, and says nothing about a text that takes its place.
-_READ_IN_IT = ("subject", "slot", "value", "negated", "exclusive", "entities", "how")
+_READ_IN_IT = (
+    "subject", "slot", "value", "negated", "exclusive", "entities", "how", SAID, SUBJECT,
+)  # fmt: skip
 
 
 @frozen

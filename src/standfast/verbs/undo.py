@@ -14,7 +14,7 @@ from typing import Any
 from standfast.changes import PER_COMMIT, Change, EdgeKey, edge_key, slices
 from standfast.engine import Engine
 from standfast.errors import Conflict, NotFound
-from standfast.lifecycle.match import PendingClaims, disputed_again
+from standfast.lifecycle.match import disputed_again
 from standfast.lifecycle.status import archived, cut, undone
 from standfast.ports import Store, breath
 from standfast.text.inputs import clean_name
@@ -196,13 +196,18 @@ async def _edges(plan: Change, ids: Sequence[str]) -> dict[EdgeKey, Relation]:
     return {edge_key(edge): edge for edge in found}
 
 
+def _live_beside(plan: Change, record: Record) -> list[Record]:
+    """What the same commit changes and may speak against it."""
+    return [one for one in plan.records.values() if one.kind == record.kind and one.id != record.id]
+
+
 async def _dispute(plan: Change, revived: Sequence[Record]) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
     has to decide."""
-    pending = PendingClaims(plan.records)
     for record in revived:
         record = plan.records[record.id]
-        outcome = await disputed_again(plan.engine, plan.store, record, pending=pending)
+        beside = _live_beside(plan, record)
+        outcome = await disputed_again(plan.engine, plan.store, record, pending=beside)
         if outcome is None:
             continue
         plan.put(*outcome.records)

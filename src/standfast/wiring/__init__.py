@@ -33,9 +33,10 @@ from standfast.wiring.stores import (
 
 if TYPE_CHECKING:  # who only asks for settings or for a file loads no engine
     from standfast.engine import Engine
-    from standfast.ports import ChangeReader, Clock, Embedder, Model, NewId, PendingQueue, Store
+    from standfast.ports import Clock, Embedder, Model, NewId, PendingQueue, Store
     from standfast.text.redact import Redacted, Redactor, Secret
     from standfast.text.tokens import TokenCount
+    from standfast.understanding.judging.judge import ChangeJudge
     from standfast.understanding.reading.reader import Reader
 
 
@@ -96,8 +97,9 @@ async def open_engine(
     opened = await open_chosen(store, chosen, active)
     try:
         queue = await open_queue(chosen, active)
-        used, change_reader, better = await _embedder(embedder, chosen, active, opened)
+        used, better = await _embedder(embedder, chosen, active, opened)
         reader, no_reader = _reader(chosen)
+        judge, no_judge = _judge(chosen)
         engine = Engine(
             store=opened,
             volatile=DictStore(),
@@ -105,7 +107,8 @@ async def open_engine(
             embedder=used,
             reader=reader,
             no_reader=no_reader,
-            change_reader=change_reader,
+            change_judge=judge,
+            no_judge=no_judge,
             better=better,
             profile=active,
             clock=clock or utc_now,
@@ -299,21 +302,19 @@ def address_of(store: StorePath | None, profile: str | None) -> str:
 
 async def _embedder(
     wanted: str | Embedder | None, settings: Settings, profile: Profile, store: Store
-) -> tuple[Embedder | None, ChangeReader | None, str]:
-    """The embedder, what reads two statements beside it, and the name of a better embedder that a
-    store begun without it may move to."""
+) -> tuple[Embedder | None, str]:
+    """The embedder, and the name of a better one that a store begun without it may move to."""
     from standfast.engine import begun_space
     from standfast.wiring.embedder import (
         Circumstances,
         better_local,
-        change_reader_for,
         chosen_name,
         embedder_for,
     )
     from standfast.wiring.models import model_folder, place_for
 
     if wanted is not None and not isinstance(wanted, str):
-        return wanted, change_reader_for(wanted, settings), ""
+        return wanted, ""
     given = Circumstances(
         settings=settings,
         profile=profile,
@@ -325,7 +326,7 @@ async def _embedder(
     name = chosen_name(wanted, settings)
     better = better_local(begun, given) if begun and name in ("", "auto") else ""
     used = embedder_for(name, begun, given)
-    return used, change_reader_for(used, settings), better
+    return used, better
 
 
 def _reader(settings: Settings) -> tuple[Reader | None, str]:
@@ -336,6 +337,14 @@ def _reader(settings: Settings) -> tuple[Reader | None, str]:
         _say_unread(trouble)
         return None, trouble
     return reader_for(settings), ""
+
+
+def _judge(settings: Settings) -> tuple[ChangeJudge | None, str]:
+    """Who judges what new statements do to known ones, or why nobody can."""
+    from standfast.wiring.judge import judge_for, why_no_judge
+
+    trouble = why_no_judge()
+    return (None, trouble) if trouble else (judge_for(settings), "")
 
 
 @cache

@@ -17,7 +17,7 @@ from standfast.models.providers.embedding import (
     target_of,
 )
 from standfast.models.providers.llm import KEY_VARIABLES, Place
-from standfast.ports import ChangeReader, Embedder
+from standfast.ports import Embedder
 from standfast.profiles import Profile
 from standfast.settings import Settings
 from standfast.types.frozen import frozen
@@ -129,17 +129,6 @@ def _in_the_box(name: str) -> str:
     from standfast.models.local import box
 
     return BOXED if name.partition("/")[0] in box.FORMER else name
-
-
-def change_reader_for(embedder: Embedder | None, settings: Settings) -> ChangeReader | None:
-    """What reads two statements at once comes with the model in the box, and is asked where that
-    finds the memories: who chose less wants no network to run."""
-    if embedder is None or embedder.space.partition("/")[0] != BOXED:
-        return None
-    from standfast.models.local import box
-    from standfast.models.local.news import BoxedReader
-
-    return BoxedReader(box.place() or Path(), threads=settings.model_threads)
 
 
 def _remote(name: str, given: Circumstances) -> Embedder:

@@ -16,11 +16,16 @@ from standfast.understanding.reading.reader import Reader
 def why_no_reader() -> str:
     """Why no network can run here, in one line; "" if one can. Its files are looked at only when
     they are loaded."""
-    if missing := next((name for name in box.LIBRARIES if not find_spec(name)), ""):
-        return f"{box.READER} needs the package {missing}: {INSTALL}"
+    return why_no_network(box.READER)
+
+
+def why_no_network(name: str) -> str:
+    """The same of a network of the box."""
+    if missing := next((one for one in box.LIBRARIES if not find_spec(one)), ""):
+        return f"{name} needs the package {missing}: {INSTALL}"
     folder = box.place()
-    if folder is None or not (folder / f"{box.READER}.onnx").is_file():
-        return f"the model {box.READER} is not here; {box.GET}"
+    if folder is None or not (folder / f"{name}.onnx").is_file():
+        return f"the model {name} is not here; {box.GET}"
     return ""
 
 

@@ -26,7 +26,6 @@ from standfast.adapters.importers.values import (
     Remark,
 )
 from standfast.errors import Invalid
-from standfast.lifecycle.merge import with_claim
 from standfast.lifecycle.status import held, superseded
 from standfast.scopes import make_scope, root_of
 from standfast.text.compare import record_hash
@@ -252,7 +251,7 @@ class Spool:
             expires_at=self._time(one.expires, "expires"),
             hash="" if one.exact else record_hash(text),
         )
-        record = held(record if one.exact else with_claim(record), suspicion(text))
+        record = held(record, suspicion(text))
         if not one.superseded:
             return record
         return superseded(record, self._time(one.retired, "retired") or self.plan.now)

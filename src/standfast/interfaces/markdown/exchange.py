@@ -19,7 +19,6 @@ from standfast.interfaces.markdown.edits import flat, is_more_than_a_third
 from standfast.interfaces.markdown.pages import FactLine, PageLine, parse
 from standfast.ports import Prompt, Reply
 from standfast.text.analysis import terms
-from standfast.text.compare import difference
 from standfast.types import Message, Usage
 from standfast.types.frozen import frozen
 
@@ -178,9 +177,5 @@ def _match(line: PageLine, facts: Any) -> FactLine | None:
 
 
 def says_the_same(a: str, b: str) -> bool:
-    """Much the same words, and no name, number or "not" that sets them apart."""
-    if flat(a) == flat(b):
-        return True
-    first, second = frozenset(terms(a)), frozenset(terms(b))
-    shared = len(first & second) / max(len(first | second), 1)
-    return shared >= OVERLAP_MIN and not difference(a, b)
+    """The same words in the same order, whatever their endings."""
+    return flat(a) == flat(b) or list(terms(a)) == list(terms(b))

@@ -30,7 +30,6 @@ from standfast.interfaces.markdown.mirror import memory_page
 from standfast.interfaces.markdown.pages import FactLine, PageLine
 from standfast.interfaces.markdown.view import facts_of
 from standfast.lifecycle.match import live_equal
-from standfast.lifecycle.merge import settle
 from standfast.lifecycle.safety import (
     NEEDS_REVIEW,
     denied_by,
@@ -38,6 +37,7 @@ from standfast.lifecycle.safety import (
     needs_review,
     with_safety_note,
 )
+from standfast.lifecycle.settlement import settle
 from standfast.lifecycle.status import archived, put_away, superseded
 from standfast.scopes import root_of
 from standfast.text.summary import short

@@ -140,6 +140,17 @@ def onnx_of_head(weights: Mapping[str, Floats]) -> bytes:
     return graph.file(HEAD, [MASK], HEAD, shape, VERSION, wide={WORDS: WIDTH})
 
 
+def onnx_of_pair(weights: Mapping[str, Floats]) -> bytes:
+    """For each text, which is a pair of statements, as many numbers as ``head.weight`` has
+    rows."""
+    graph = NamedGraph(weights)
+    matrix = graph.constant("head.matrix", np.ascontiguousarray(weights["head.weight"].T))
+    product = graph.op("MatMul", add_mean(graph, _hidden(graph)), matrix)
+    graph.op("Add", product, graph.weight("head.bias"), output=HEAD)
+    shape: list[str | int] = ["texts", len(weights["head.bias"])]
+    return graph.file(HEAD, [MASK], HEAD, shape, VERSION, wide={WORDS: WIDTH})
+
+
 def _hidden(graph: NamedGraph) -> str:
     first = add_first_norm(graph, add_places(graph, WORDS))
     return add_layers(graph, first, depth(graph.weights))

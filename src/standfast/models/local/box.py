@@ -15,13 +15,13 @@ from standfast.models.local.base import BaseFiles, shared_base
 from standfast.models.local.files import INSTALL, ModelFiles, Status, verified
 
 NAME = "recall-2"
-NEWS = "news-1"  # beside it: what reads two statements at once
 READER = "read-1"  # what marks the clauses of a message
+JUDGE = "judge-1"  # what tells what a new statement does to a known one
 PACKAGE = "standfast_model"
 GRAPH = f"{NAME}.onnx"
 CALIBRATION = f"{NAME}.json"  # what its cosines say; see ``recall``
-PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all but news-1
-TOKENIZER = "tokenizer.json"  # of news-1
+PIECES, WORDS = "pieces.json", "words.q4"  # the base, shared by all of them
+TOKENIZER = "tokenizer.json"  # of former models
 SHA256: Mapping[str, str] = {
     GRAPH: "41e8deb910b7df126e52f2099ef60102b2b24abaf77fb0f20d88cf106055fdc0",
     CALIBRATION: "e74716060a0128faee920ec4b19b122ce0fff4e6e169136e7b8e6f947474ebc7",
@@ -29,8 +29,8 @@ SHA256: Mapping[str, str] = {
     WORDS: "1266697adf1ed774df6727f730f97b42a997b41f924efe03698d71226501b52c",
     f"{READER}.onnx": "2868e17381ebc71e35a63bec704b215f558a6e2f7413858b8f69b03c6ae6fb74",
     f"{READER}.json": "83ab37b701ace95aa5bb87103a47ef1260a154d7d4c827864c6efa979ebec6a4",
-    f"{NEWS}.onnx": "0c6f2bc2e8a8cfeb0ec6874e277a52a0acbb47b859c8c7d0ab924f13e359e29c",
-    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    f"{JUDGE}.onnx": "5419da07b45c260da9fa6f4efaa130416d698235c542d6622b538a26358c3b28",
+    f"{JUDGE}.json": "124e7e1a1f9168f892bb2562aead43838974970ff0319ce8337e0855540c0d16",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
 # Models that were in the box before, with their files. A store with vectors of one changes its
@@ -73,12 +73,6 @@ def load_files(folder: Path, name: str = NAME) -> BaseFiles:
 
 def load_calibration(folder: Path) -> bytes:
     return read_file(folder, CALIBRATION)
-
-
-def load_news(folder: Path) -> ModelFiles:
-    """The same for news-1, which has a tokenizer of its own."""
-    graph, tokenizer = (read_file(folder, file) for file in (f"{NEWS}.onnx", TOKENIZER))
-    return ModelFiles(onnx=graph, tokenizer=tokenizer, origin=PACKAGE)
 
 
 def read_file(folder: Path, file: str) -> bytes:

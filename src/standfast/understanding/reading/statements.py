@@ -49,6 +49,7 @@ class LearnedStatement:
     messages: tuple[str, ...]
     quoted: str = ""
     said: str = ""
+    about: str = ""  # me, we, you, or the words that name its subject
     asked: tuple[str, ...] = ()
     replies: bool = False
     clauses: tuple[Range, ...] = ()
@@ -114,6 +115,7 @@ def _statement(
         text=shown.text or shown.quoted,
         quoted=shown.quoted,
         said=said,
+        about=clause.subject,
         messages=(message.id,),
         asked=(previous.id,) if previous is not None and shown.leans_on else (),
         replies=clause.answers,

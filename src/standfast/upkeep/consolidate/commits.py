@@ -18,9 +18,8 @@ from standfast import compat
 from standfast.changes import Change, EdgeKey, edge_key, slices
 from standfast.engine import Engine
 from standfast.errors import Conflict, Invalid
-from standfast.lifecycle.merge import joined_tags, replaced
-from standfast.lifecycle.merge.settlement import STRENGTH
 from standfast.lifecycle.safety import with_doubt_about
+from standfast.lifecycle.settlement import STRENGTH, joined_tags, replaced
 from standfast.lifecycle.status import archived, drawn_again, settled, superseded
 from standfast.ports import NewId
 from standfast.scopes import root_of

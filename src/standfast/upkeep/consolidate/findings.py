@@ -15,15 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from standfast.lifecycle.merge import AGAINST, between, claim_of
-from standfast.lifecycle.merge.judgement import conflict, same_slot
 from standfast.profiles import Stale
-from standfast.text.analysis import terms
-from standfast.text.claim import Claim
-from standfast.text.compare import difference
 from standfast.types import LIVE, Durability, Record, Relation
 from standfast.types.frozen import frozen
 from standfast.upkeep.consolidate.steps import Step, shown
@@ -146,8 +141,8 @@ def _months(since: datetime, until: datetime) -> int:
 SUPPORTS_MIN = 2
 
 
-def clashes(record: Record, known: Iterable[Record]) -> list[Step]:
-    """One step for each active record of the same scope that speaks against this one."""
+def clashes(record: Record, opponents: Iterable[Record]) -> list[Step]:
+    """One step for each active record of the same scope that a judge says speaks against it."""
     return [
         Step(
             what="dispute",
@@ -158,22 +153,19 @@ def clashes(record: Record, known: Iterable[Record]) -> list[Step]:
             because="both are believed, and they cannot both be true",
             text=shown(record.text),
         )
-        for other in known
+        for other in opponents
         if record.id != other.id
         and record.scope == other.scope
         and record.status == other.status == "active"
-        and between(record, other) in AGAINST
     ]
 
 
 # Doubles
 
 
-def doubles(
-    record: Record, near: Iterable[tuple[Record, float | None]], above: float
-) -> list[Step]:
-    """The steps that leave one of these records; ``near`` are neighbours with their cosine."""
-    same = [known for known, similarity in near if _says_the_same(record, known, similarity, above)]
+def doubles(record: Record, same: Iterable[Record]) -> list[Step]:
+    """The steps that leave one of these records; ``same``: those of which a judge says so."""
+    same = [known for known in same if _may_be_one(record, known)]
     ranked = sorted([record, *same], key=better_first)
     kept = ranked[0]
     return [
@@ -188,7 +180,7 @@ def doubles(
         )
         for other in ranked[1:]
         # Two neighbours of one record need not say the same themselves.
-        if not is_pinned(other) and not difference(other.text, kept.text)
+        if not is_pinned(other) and record.id in (other.id, kept.id)
     ]
 
 
@@ -204,19 +196,17 @@ def better_first(record: Record) -> tuple[object, ...]:
     )
 
 
-def _says_the_same(one: Record, other: Record, similarity: float | None, above: float) -> bool:
-    """Cosine alone never decides, and what was true at another time is another memory."""
-    if one.id == other.id or similarity is None or similarity <= above:
-        return False
-    alike = (
-        one.scope == other.scope
+def _may_be_one(one: Record, other: Record) -> bool:
+    """What was true at another time is another memory."""
+    return (
+        one.id != other.id
+        and one.scope == other.scope
         and one.kind == other.kind == "semantic"
         and one.author == other.author
         and one.status == other.status == "active"
         and one.valid_to == other.valid_to
         and one.expires_at == other.expires_at
     )
-    return alike and not difference(one.text, other.text)
 
 
 # Disputes
@@ -284,25 +274,12 @@ def _copies(loser: Record, dispute: Dispute) -> list[Record]:
     ]
 
 
-def agree(claim: Claim, other: Claim) -> bool:
-    """Do two claims about the same slot say the same?"""
-    same = sorted(terms(claim.value)) == sorted(terms(other.value))
-    return same and claim.negated == other.negated
-
-
 def _why_wins(winner: Record, loser: Record, dispute: Dispute) -> str:
     """ "" if the first does not plainly beat the second."""
-    claim, against = claim_of(winner), claim_of(loser)
-    if winner.scope != loser.scope or claim is None or against is None:
+    if winner.scope != loser.scope or winner.trust < loser.trust:
         return ""
-    if not same_slot(winner, claim, loser, against) or not conflict(claim, against):
+    if "quarantined" in (winner.status, loser.status):
         return ""
-    if "quarantined" in (winner.status, loser.status) or winner.trust < loser.trust:
-        return ""
-    # What was still to come when it was learned may have come since.
-    today = replace(winner, learned_at=dispute.now, valid_from=winner.at)
-    if between(today, loser) == "supersedes":
-        return "the other is later"
     if winner.trust > loser.trust and winner.at >= loser.at:
         return "the other is trusted more"
     mine, theirs = (dispute.evidence.get(one.id, Evidence()) for one in (winner, loser))

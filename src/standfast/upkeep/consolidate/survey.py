@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from standfast.changes import slices
 from standfast.engine import chunked, every_entry, every_record
 from standfast.errors import Unavailable
 from standfast.index.vectors import says_nothing
-from standfast.lifecycle.match import of_slot
-from standfast.lifecycle.merge import claim_of
-from standfast.lifecycle.merge.claims.reader import claim_in
-from standfast.lifecycle.merge.judgement import same_slot
+from standfast.lifecycle.match import Known, opponents, same_as
 from standfast.models.calls import sum_of
 from standfast.ports import breath
 from standfast.scopes import is_visible
@@ -23,7 +20,6 @@ from standfast.upkeep.consolidate.findings import (
     Age,
     Dispute,
     Evidence,
-    agree,
     clashes,
     doubles,
     look_at,
@@ -38,6 +34,7 @@ DISPUTED_MAX = 2000
 STEPS_MAX = 50_000
 COMPARED_MAX = 300  # new facts whose neighbours one run looks for
 NEIGHBOURS = 8
+AT_ONCE = timedelta(minutes=1)
 FACTS = frozenset(type_ for type_, kind in KIND_OF_TYPE.items() if kind == "semantic")
 
 
@@ -126,11 +123,11 @@ def _take_in(touched: Sequence[Touch], found: News, *, full: bool) -> None:
 
 async def planned(run: ConsolidationRun, surveyed: RootSurvey, happened: News) -> Plan:
     """Every record is in one step at most: what is in doubt first, what is only old last."""
-    decided, opponents = await _disputes(run, surveyed.disputed)
+    decided, parties = await _disputes(run, surveyed.disputed)
     steps = [step for step in decided if not (step.retires and step.id in run.mark.kept)]
     changed = await _changed(run, happened)
-    steps += await _clashes(run, changed.values(), opponents)
-    taken = {id_ for step in steps for id_ in (step.id, step.other)} | opponents
+    steps += await _clashes(run, changed.values(), frozenset(happened.back), parties)
+    taken = {id_ for step in steps for id_ in (step.id, step.other)} | parties
     for step in (*await _doubles(run, happened, changed), *surveyed.aging):
         ids = {step.id, step.other} - {""}
         if ids & taken or (step.retires and step.id in run.mark.kept):
@@ -160,7 +157,7 @@ async def _disputes(run: ConsolidationRun, ids: Sequence[str]) -> tuple[list[Ste
     for part in slices(sorted(origins), PAGE):
         found = await store.records(run.root, part, now=run.started)
         records |= {record.id: record for record in found}
-    evidence = await _evidence(run, records, edges)
+    evidence = _evidence(records, edges)
     dispute = Dispute(
         now=run.started, records=records, edges=against, evidence=evidence, kept=run.mark.kept
     )
@@ -177,10 +174,8 @@ async def _edges(run: ConsolidationRun, ids: Sequence[str]) -> list[Relation]:
     return list(found.values())
 
 
-async def _evidence(
-    run: ConsolidationRun, records: dict[str, Record], edges: Iterable[Relation]
-) -> dict[str, Evidence]:
-    """Looked for only where both sides make claims about one slot."""
+def _evidence(records: dict[str, Record], edges: Iterable[Relation]) -> dict[str, Evidence]:
+    """Who said it since, and what supports it."""
     since = {
         id_: edge.learned_at
         for edge in edges
@@ -188,43 +183,21 @@ async def _evidence(
         for id_ in (edge.source, edge.target)
     }
     supports: dict[str, set[str]] = {}
+    said: dict[str, int] = {}
     for edge in edges:
         source = records.get(edge.source)
         if edge.kind == "supports" and source is not None and source.status in LIVE:
             supports.setdefault(edge.target, set()).add(source.origin or source.id)
+            moment = since.get(edge.target)
+            again = source.type == "turn" and source.source == "user"
+            if again and moment is not None and source.at > moment:
+                said[edge.target] = said.get(edge.target, 0) + 1
     found: dict[str, Evidence] = {}
-    for id_, moment in since.items():
+    for id_ in since:
         record = records.get(id_)
-        if record is None or record.status not in LIVE or claim_of(record) is None:
-            continue
-        said = await _said_again(run, record, moment)
-        found[id_] = Evidence(said=said, supports=len(supports.get(id_, ())))
+        if record is not None and record.status in LIVE:
+            found[id_] = Evidence(said=said.get(id_, 0), supports=len(supports.get(id_, ())))
     return found
-
-
-async def _said_again(run: ConsolidationRun, record: Record, since: datetime) -> int:
-    """How many of the user's turns since then make the same claim."""
-    claim = claim_of(record)
-    query = Search(
-        where=Where(
-            scopes=(record.scope,),
-            now=run.started,
-            exact=True,
-            types=("turn",),
-            sources=("user",),
-            since=since,
-        ),
-        text=record.text,
-        limit=NEIGHBOURS,
-    )
-    count = 0
-    for hit in await run.engine.store.search(query):
-        turn = hit.record
-        told = claim_in(turn.text, speaker=turn.author)
-        if told is None or claim is None or turn.at == since:
-            continue
-        count += same_slot(turn, told, record, claim) and agree(told, claim)
-    return count
 
 
 # Clashes
@@ -244,26 +217,26 @@ async def _changed(run: ConsolidationRun, happened: News) -> dict[str, Record]:
     }
 
 
-async def _clashes(run: ConsolidationRun, changed: Iterable[Record], taken: set[str]) -> list[Step]:
-    """Those beside all of the same slot. A pair is named once, by the one that was looked at
-    first."""
+def _at_once(one: Record, other: Record) -> bool:
+    """Whether two processes may have written them without seeing the other."""
+    return abs(one.learned_at - other.learned_at) < AT_ONCE
+
+
+async def _clashes(
+    run: ConsolidationRun, changed: Iterable[Record], back: frozenset[str], taken: set[str]
+) -> list[Step]:
+    """Those beside what is near. A pair is named once, by the one that was looked at first."""
     steps: dict[frozenset[str], Step] = {}
     for record in changed:
         await breath()
         if record.id in taken:
             continue
-        for step in clashes(record, await _of_slot(run, record)):
+        found = await opponents(run.engine, run.engine.store, record)
+        unmet = [one for one in found if record.id in back or _at_once(one, record)]
+        for step in clashes(record, unmet):
             if step.other not in taken:
                 steps.setdefault(frozenset((step.id, step.other)), step)
     return list(steps.values())
-
-
-async def _of_slot(run: ConsolidationRun, record: Record) -> list[Record]:
-    query = of_slot(record, run.started)
-    if query is None:
-        return []
-    where = replace(query.where, exact=True, statuses=("active",))
-    return await run.engine.store.listing(replace(query, where=where, limit=PAGE))
 
 
 # Doubles
@@ -310,6 +283,6 @@ async def _doubles_of(run: ConsolidationRun, records: Sequence[Record]) -> list[
             similar_above=engine.profile.duplicate_above,
             limit=NEIGHBOURS,
         )
-        near = [(hit.record, hit.similarity) for hit in await engine.store.search(query)]
-        steps += doubles(record, near, engine.profile.duplicate_above)
+        near = [Known(hit.record, hit.similarity) for hit in await engine.store.search(query)]
+        steps += doubles(record, await same_as(engine, record, near))
     return steps

@@ -14,11 +14,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeGuard, get_args
 
 from standfast.errors import Invalid
-from standfast.lifecycle.merge.claims.findings import EXCLUSIVE
-from standfast.lifecycle.merge.claims.reader import claim_in
 from standfast.text.analysis import is_stop_word, words
 from standfast.text.claim import SPEAKER, Claim
-from standfast.text.compare import difference, hides_value, text_hash
+from standfast.text.compare import hides_value, text_hash
 from standfast.text.dates import Span, time_spans
 from standfast.text.normal import fold
 from standfast.text.redact import Redactor
@@ -40,7 +38,7 @@ EPISODE_CHARACTERS_MAX = 2000
 REPLACING = frozenset(("supersedes", "corrects"))
 HINTS = REPLACING | {"duplicate", "enriches"}
 TOLD = REPLACING | {"duplicate", "contradicts"}  # carried out as far as the guards allow
-# Which record replaces which is found out by code alone: see ``standfast.lifecycle.merge``.
+# What replaces what is decided where a record is written: ``understanding.judging.decisions``.
 LINKING = frozenset(get_args(RelationKind)) - {"supersedes"}
 
 _HANDLE = re.compile(r"\bt\d{1,4}\b")
@@ -63,13 +61,11 @@ class Fact:
 def read_answer(
     data: Any,
     shown: Shown,
-    found: Sequence[LearnedStatement],
     redactor: Redactor,
     own: OwnTypes = NOTHING_OWN,
 ) -> Learned:
-    """What holds of an answer; ``found`` is what the reader in the box
-    finds in the same messages. Invalid if
-    it would only take away: if it means to replace memories, but none of its facts holds."""
+    """What holds of an answer. Invalid if it would only take away: if it means to replace memories,
+    but none of its facts holds."""
     if not _is_answer(data):
         raise Invalid("the answer is not what was asked for")
     facts = [_fact(raw, shown, redactor) for raw in data["facts"]]
@@ -78,7 +74,7 @@ def read_answer(
     place_of: dict[int, int] = {}  # of a fact's number, among the candidates
     said: Counter[str] = Counter()
     for number, fact in enumerate(facts, 1):
-        leans_on, reason = _holds(fact, shown, found, said)
+        leans_on, reason = _holds(fact, shown, said)
         if reason:
             refused.append((fact.cited[0].id if fact.cited else "", f"a fact is refused: {reason}"))
             continue
@@ -126,9 +122,7 @@ def _fact(raw: Mapping[str, Any], shown: Shown, redactor: Redactor) -> Fact:
     )
 
 
-def _holds(
-    fact: Fact, shown: Shown, found: Sequence[LearnedStatement], said: Counter[str]
-) -> tuple[tuple[str, ...], str]:
+def _holds(fact: Fact, shown: Shown, said: Counter[str]) -> tuple[tuple[str, ...], str]:
     """The known records it needs beside its messages, and why it does not hold, or ""."""
     if not fact.cited:
         return (), "it names no message that was shown"
@@ -138,7 +132,7 @@ def _holds(
         return (), "its text is empty or too long"
     if said[fact.cited[-1].id] >= FACTS_PER_MESSAGE_MAX:
         return (), f"more than {FACTS_PER_MESSAGE_MAX} facts of one message"
-    reason = misread(fact.text, fact.cited, found) or turned_round(fact.text, fact.cited)
+    reason = turned_round(fact.text, fact.cited)
     if reason:
         return (), reason
     reason = ungrounded(fact.text, ground_of(fact.cited))
@@ -182,11 +176,7 @@ def _place(candidate: LearnCandidate, others: Sequence[LearnCandidate]) -> int:
     """Where the same is said already, or behind the last."""
     text = candidate.statement.text
     for index, other in enumerate(others):
-        is_equal = text_hash(other.statement.text) == text_hash(text) and not hides_value(text)
-        if is_equal or (
-            other.statement.claim == candidate.statement.claim
-            and not difference(other.statement.text, text)
-        ):
+        if text_hash(other.statement.text) == text_hash(text) and not hides_value(text):
             return index
     return len(others)
 
@@ -243,7 +233,7 @@ def _episode(text: str, redactor: Redactor) -> str:
     return redactor.redact("\n".join(line for line in lines if line)).text
 
 
-# The claim of a fact that a model wrote. Where the judge can read it, that counts
+# The claim of a fact that a model wrote
 
 ENTITIES_MAX = 8
 
@@ -259,10 +249,8 @@ def speaker_of(messages: Sequence[Message]) -> str:
 
 
 def claim_of_fact(text: str, told: str, messages: Sequence[Message]) -> Claim | None:
-    """As the judge reads it, or else as the model tells it ("ann / home / hamburg"), if its words
-    are those of the text."""
-    speaker = speaker_of(messages)
-    return claim_in(text, speaker=speaker) or _told(told, text, speaker)
+    """As the model tells it ("ann / home / hamburg"), if its words are those of the text."""
+    return _told(told, text, speaker_of(messages))
 
 
 def _told(told: str, text: str, speaker: str) -> Claim | None:
@@ -278,34 +266,12 @@ def _told(told: str, text: str, speaker: str) -> Claim | None:
         return None
     if not value or not _is_in(value, text):
         return None
-    return Claim(
-        subject=subject, slot=slot, value=value, negated=negated, exclusive=slot in EXCLUSIVE
-    )
+    return Claim(subject=subject, slot=slot, value=value, negated=negated)
 
 
 def _is_in(part: str, text: str) -> bool:
     known = fold(text)
     return all(word in known for word in words(part))
-
-
-def misread(text: str, messages: Sequence[Message], found: Sequence[LearnedStatement]) -> str:
-    """Why a fact turns round what was read in its messages, or says it of somebody else;
-    "" if it does not."""
-    claim = claim_in(text, speaker=speaker_of(messages))
-    ids = {message.id for message in messages}
-    texts = [one.text for one in found if ids & set(one.messages)]
-    read = [one for text in texts if (one := claim_in(text, speaker=speaker_of(messages)))]
-    if claim is None or claim in read:
-        return ""
-    for other in read:
-        if (other.slot, other.value) != (claim.slot, claim.value):
-            continue
-        return (
-            "its message says the opposite"
-            if other.negated != claim.negated
-            else "its message says that of somebody else"
-        )
-    return ""
 
 
 def names_in(text: str) -> tuple[str, ...]:

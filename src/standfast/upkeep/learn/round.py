@@ -329,7 +329,7 @@ async def by_model(engine: Engine, turns: Turns, *, draft: str) -> tuple[Learned
     reply = await engine.models.ask(prompt, scope=turns.session.scope, authors=authors)
     found = await _read_beside(engine, turns)
     try:
-        learned = read_answer(reply.data, shown, found, engine.redactor, engine.own)
+        learned = read_answer(reply.data, shown, engine.redactor, engine.own)
     except Invalid as error:
         raise AnswerError(str(error), usage=reply.usage) from None
     candidates = _completed(learned.candidates, found)

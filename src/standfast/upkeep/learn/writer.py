@@ -16,14 +16,15 @@ from standfast.changes import Change, edge_key, retried
 from standfast.engine import Engine
 from standfast.errors import Conflict, Invalid
 from standfast.forgotten import Tombstones
-from standfast.lifecycle.doubt import Heard
+from standfast.index.vectors import cosines
 from standfast.lifecycle.match import meet
-from standfast.lifecycle.merge import Named, Outcome, copies, say_alike, with_claim
+from standfast.lifecycle.settlement import Outcome, copies
 from standfast.lifecycle.status import held, superseded
 from standfast.ports import NewId
 from standfast.profiles import Profile
 from standfast.scopes import is_visible, make_scope, root_of
-from standfast.text.claim import CHANGED_BY, TOLD_AT, claim_as_data
+from standfast.text.analysis import terms
+from standfast.text.claim import CHANGED_BY, SAID, SUBJECT, TOLD_AT, claim_as_data
 from standfast.text.compare import record_hash
 from standfast.text.safety_slots import durability_for
 from standfast.text.trust import derived_trust, suspicion
@@ -44,6 +45,7 @@ from standfast.types import (
     Where,
 )
 from standfast.types.frozen import frozen
+from standfast.understanding.judging.judge import GivenJudge, Judged
 from standfast.understanding.reading.statements import LearnedStatement
 from standfast.upkeep.heard import turns_of
 from standfast.upkeep.learn.grounds import ground_of, ungrounded
@@ -64,6 +66,11 @@ TAUGHT = "learned from"
 NOTHING = "nothing to learn"
 RULED_MAX = 200
 ORIGIN, FAULT = "origin", "fault"  # where a record's ``data`` says where its words come from
+# What a language model says of known records, as a judge says it.
+TOLD: Mapping[str, Judged] = {
+    "supersedes": "replaces", "corrects": "replaces", "duplicate": "same",
+    "enriches": "refines", "contradicts": "contradicts",
+}  # fmt: skip
 BY_READER = frozenset(("network", "rules"))  # "rules" in records of earlier versions
 
 
@@ -76,7 +83,6 @@ class LearnedTurns:
     turns: Turns
     told_by: Mapping[str, Record]
     stones: Tombstones | None
-    seen_hash: bool
     ids: dict[tuple[int, str], str] = field(default_factory=dict)
     repeated: list[tuple[str, str]] = field(default_factory=list)  # message id, known record id
     taught: set[str] = field(default_factory=set)  # message ids
@@ -94,23 +100,19 @@ async def write(
     """Write what was learned; Conflict if another worker was there first."""
     root = root_of(turns.session.scope)
     stones = await Tombstones.of(engine.store, root, engine.now())
-    seen_hash = False
 
     async def attempt(conflict: Conflict | None) -> Change:
-        nonlocal seen_hash
         told_by = turns.told_by
         if conflict is not None:
             if conflict.kind == "cursor" or (episode and episode.id in conflict.ids):
                 raise conflict
             # Somebody wrote the same, changed a neighbour or forgot a message: look again.
-            seen_hash = seen_hash or conflict.kind == "hash"
             told_by = await turns_of(engine, turns.store, [*turns.earlier, *turns.messages])
         draft = LearnedTurns(
             change=_begun(engine, turns, change),
             turns=turns,
             told_by=told_by,
             stones=stones,
-            seen_hash=seen_hash,
         )
         await _fill(draft, learned)
         if episode is not None and learned.episode:
@@ -182,17 +184,34 @@ async def _read_before(draft: LearnedTurns) -> list[Record]:
     return [one for one in await turns.store.find(query) if one.data.get("how") in BY_READER]
 
 
-def _reworded(draft: LearnedTurns, candidate: LearnCandidate) -> frozenset[str]:
-    """The hashes of those that the model says in other words."""
+def _judge(draft: LearnedTurns, candidate: LearnCandidate) -> GivenJudge | None:
+    """What a model has said about known records; what the reader in the box made of the same
+    words is what it says better."""
+    if candidate.how != "model":
+        return None
     statement = candidate.statement
-    return frozenset(
-        record.hash
+    said: dict[str, Judged] = {
+        record.id: "refines"
         for record in draft.ruled
-        if record.hash
-        and candidate.how == "model"
-        and not set(record.lineage).isdisjoint(statement.messages)
-        and say_alike(record.text, statement.text)
-    )
+        if not set(record.lineage).isdisjoint(statement.messages)
+        and _are_alike(record.text, statement.text)
+    }
+    return GivenJudge(said | {id_: TOLD[kind] for kind, id_ in statement.told if kind in TOLD})
+
+
+def _are_alike(text: str, other: str) -> bool:
+    """Whether one of two texts has half of the words of the other, and more."""
+    ours, theirs = ({*terms(one)} for one in (text, other))
+    return len(ours & theirs) * 2 > min(len(ours), len(theirs))
+
+
+def _context(draft: LearnedTurns, statement: LearnedStatement) -> tuple[str, str]:
+    """Of what answers a line: the whole message and that line."""
+    said = {one.id: one.text for one in (*draft.turns.earlier, *draft.turns.messages)}
+    if not statement.asked:
+        return "", ""
+    whole = said.get(statement.messages[-1], "") if statement.replies else ""
+    return whole, said.get(statement.asked[-1], "")
 
 
 def _is_there(
@@ -264,16 +283,21 @@ async def _settle(
             [*filter(None, [statement.replaces]), *(id_ for _, id_ in statement.told)]
         )
         hinted = await _known(draft, list(named_ids), one.scope)
+        beside = [hint for hint in hinted if hint.type != "turn"]
+        beside += [*draft.ruled, *change.records.values()]
+        vector = change.vector_of(one)
+        said, before = _context(draft, statement)
         outcome = await meet(
             engine,
             change.store,
             one,
-            change.vector_of(one),
+            vector,
             change.space,
-            named=Named(reworded=_reworded(draft, candidate), told=tuple(statement.told)),
-            pending=[*(hint for hint in hinted if hint.type != "turn"), *change.records.values()],
-            seen_hash=draft.seen_hash,
-            heard=_heard(statement) if candidate.how == "network" else None,
+            pending=beside,
+            near=cosines(vector, {other.id: change.vector_of(other) for other in beside}),
+            said=said,
+            before=before,
+            judge=_judge(draft, candidate),
         )
         change.put(*outcome.records)
         change.draw(*outcome.relations)
@@ -286,10 +310,6 @@ async def _settle(
         draft.taught.update(statement.messages)
         if outcome.kind == "duplicate" and outcome.id != one.id:
             draft.repeated.append((statement.messages[-1], outcome.id))
-
-
-def _heard(statement: LearnedStatement) -> Heard:
-    return Heard(said=statement.said, replies=statement.replies)
 
 
 def _why(candidate: LearnCandidate) -> str:
@@ -395,7 +415,7 @@ def record_of(
         expires_at=_expiry(messages),
         hash=record_hash(f"{statement.text}\n{since}" if kind == "episodic" else statement.text),
     )
-    return held(with_claim(record), doubt)
+    return held(record, doubt)
 
 
 def _since(statement: LearnedStatement, message: Message) -> datetime | None:
@@ -412,6 +432,10 @@ def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
         data[ORIGIN] = list(candidate.origin)
     if candidate.fault:
         data[FAULT] = f"{candidate.how}: {candidate.fault}"
+    if statement.said and _stands_alone(statement):
+        data[SAID] = statement.said
+    if statement.about:
+        data[SUBJECT] = statement.about
     if statement.claim is not None:
         data |= claim_as_data(statement.claim)
     if statement.entities:
@@ -420,6 +444,12 @@ def _data_of(candidate: LearnCandidate, said: datetime) -> Mapping[str, Any]:
         data[CHANGED_BY] = statement.changed_by.astimezone(UTC).isoformat()
         data[TOLD_AT] = said.astimezone(UTC).isoformat()
     return data
+
+
+def _stands_alone(statement: LearnedStatement) -> bool:
+    """Whether the words of the clause name whom they are about, or need not."""
+    about = statement.about
+    return about in ("me", "we", "you") or about.casefold() in statement.said.casefold()
 
 
 def _usual(statement: LearnedStatement, profile: Profile) -> Durability:

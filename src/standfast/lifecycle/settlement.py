@@ -2,19 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Literal
 
-from standfast.lifecycle.merge.judgement import Verdict, VerdictKind
 from standfast.lifecycle.status import disputed, past, released, superseded
 from standfast.ports import NewId
 from standfast.scopes import is_within
 from standfast.types import LIVE, Durability, ItemStatus, Record, Relation, RelationKind
 from standfast.types.arguments import TAGS_MAX
 from standfast.types.frozen import frozen
+from standfast.understanding.judging.decisions import Action
 
+# "outdated": about an earlier time than a known record that has replaced it since.
+VerdictKind = Literal[
+    "new", "duplicate", "enriches", "supersedes", "ends", "contradicts", "outdated"
+]  # fmt: skip
 STRENGTH: tuple[Durability, ...] = ("ephemeral", "standard", "core")
+
+
+@frozen
+class Verdict:
+    """What a new record is to the known ones; ``targets`` are those it concerns. ``stands``: only
+    they are in doubt, and not the record itself; ``kept``: those of them that stay as they are,
+    with the record alone in doubt. ``doubted``: known ones that are in doubt beside what else
+    happens."""
+
+    kind: VerdictKind
+    targets: tuple[Record, ...] = ()
+    reason: str = ""
+    stands: bool = False
+    kept: frozenset[str] = frozenset()
+    doubted: tuple[Record, ...] = ()
+
+    @property
+    def target(self) -> Record | None:
+        return self.targets[0] if self.targets else None
+
+
+def verdict_of(decided: Sequence[tuple[Record, Action]]) -> Verdict:
+    """One verdict of what is to be done about each known record. A record that is in doubt itself
+    ends nothing: what it would have ended stays as it is."""
+    by: dict[Action, list[Record]] = {}
+    for known, action in decided:
+        by.setdefault(action, []).append(known)
+    same, changed = by.get("merge", []), _changed(by)
+    if same and not _is_told_anew(same, changed):
+        return Verdict(kind="duplicate", targets=tuple(same), reason="it is known")
+    if later := by.get("file"):
+        first = min(later, key=lambda one: one.at)  # the first change after it is what ended it
+        return Verdict(kind="outdated", targets=(first,), reason="it is of an earlier time")
+    known_only, both = by.get("question_known", []), by.get("question_both", [])
+    if by.get("question_new") or both:
+        kept = [*by.get("question_new", []), *changed]
+        targets = (*kept, *both, *known_only)
+        return _against(targets, kept=frozenset(one.id for one in kept))
+    if not changed:
+        return _against(tuple(known_only), stands=True) if known_only else Verdict(kind="new")
+    kinds: tuple[tuple[Action, VerdictKind], ...] = (
+        ("supersede", "supersedes"), ("end", "ends"), ("enrich", "enriches"),
+    )  # fmt: skip
+    kind = next(kind for action, kind in kinds if by.get(action))
+    reason = "says more than a known one" if kind == "enriches" else ""
+    targets = (*changed, *same)
+    return Verdict(kind=kind, targets=targets, reason=reason, doubted=tuple(known_only))
+
+
+def _changed(by: Mapping[Action, list[Record]]) -> list[Record]:
+    return [*by.get("supersede", []), *by.get("end", []), *by.get("enrich", [])]
+
+
+def _is_told_anew(same: Sequence[Record], changed: Sequence[Record]) -> bool:
+    """Whether something that it ends was told after the same was told before: who sold the car,
+    has one again and sells that has not said the same thing twice."""
+    return any(
+        all(one.at > other.at and one.trust >= other.trust for other in same) for one in changed
+    )
+
+
+def _against(
+    targets: tuple[Record, ...], *, stands: bool = False, kept: frozenset[str] = frozenset()
+) -> Verdict:
+    reason = "both cannot be true as they stand"
+    return Verdict(kind="contradicts", targets=targets, reason=reason, stands=stands, kept=kept)
 
 
 @frozen
@@ -60,11 +131,13 @@ def settle(
     if verdict.kind == "duplicate":
         return _merged(record, verdict, within)
     if verdict.kind == "enriches":
-        return _enriched(record, verdict, within, above, now=now, new_id=new_id)
-    if verdict.kind == "supersedes":
+        outcome = _enriched(record, verdict, within, above, now=now, new_id=new_id)
+        return _with_doubts(outcome, verdict.doubted, now)
+    if verdict.kind in ("supersedes", "ends"):
         outcome = _superseding(record, verdict, within, above, now=now, new_id=new_id)
         said = _edges(outcome.records[-1], "supersedes", turns, now)
-        return replace(outcome, relations=(*outcome.relations, *said))
+        outcome = replace(outcome, relations=(*outcome.relations, *said))
+        return _with_doubts(outcome, verdict.doubted, now)
     if verdict.kind == "contradicts":
         return _disputed(record, verdict, within, above, now=now)
     if verdict.kind == "outdated" and verdict.target is not None:
@@ -169,10 +242,10 @@ def _superseding(
     earlier day still finds what was true until then."""
     dated = replace(record, valid_from=record.at)
     return Outcome(
-        kind="supersedes",
+        kind=verdict.kind,
         status="stored",
         id=record.id,
-        reason=f"supersedes {_named(verdict.targets)}",
+        reason=f"{verdict.kind} {_named(verdict.targets)}",
         records=(*replaced(within, dated, now=now, new_id=new_id), dated),
         relations=_edges(dated, "supersedes", (*within, *above), now),
     )
@@ -232,6 +305,16 @@ def _disputed(
         records=(*known, doubted),
         relations=_edges(doubted, "contradicts", (*within, *above), now),
     )
+
+
+def _with_doubts(outcome: Outcome, doubted: Sequence[Record], now: datetime) -> Outcome:
+    """Who says what replaces one statement may speak against another, too."""
+    record = outcome.records[-1]
+    within = [one for one in doubted if is_within(one.scope, record.scope)]
+    marked = [after for one in within if (after := disputed(one, by=record)) is not one]
+    edges = _edges(record, "contradicts", doubted, now)
+    records = (*marked, *outcome.records)
+    return replace(outcome, records=records, relations=(*outcome.relations, *edges))
 
 
 def _filed(record: Record, later: Record, *, now: datetime) -> Outcome:
