@@ -51,9 +51,7 @@ WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its word
 COPIES_MAX = 1000
 BY_MEANING = 6  # of those that a judge is asked about; the others share its words
 OWN = frozenset(("me", "we"))
-# Cosines below which two statements have nothing to do with each other, by vector space.
-NEAR_ABOVE: Mapping[str, float] = MappingProxyType({"recall-2/384": 0.6})
-NEAR_ABOVE_ELSE = 0.2
+NEAR_ABOVE = {"recall-2/384": 0.6}  # cosines below which nothing is near; of other spaces 0.2
 
 
 @frozen(kw_only=False)
@@ -392,7 +390,7 @@ def _queries(
         return
     alike = Search(where=replace(live, kinds=(record.kind,)), limit=PAIRS_MAX)
     if vector is not None and not says_nothing(vector):
-        least = NEAR_ABOVE.get(space, NEAR_ABOVE_ELSE)
+        least = NEAR_ABOVE.get(space, 0.2)
         yield replace(alike, vector=vector, space=space, similar_above=least)
     yield replace(alike, text=record.text[:WORDS_FROM_MAX])
 
