@@ -458,3 +458,16 @@ def test_X6_nobody_else_ends_it_whatever_they_do(steps: list[Any], slot: str) ->
             else:
                 memory.edit(first.id, text)
             assert stands_first(memory, first.text, ORG), (way, who, text)
+
+
+def test_X21_what_confirms_an_allergy_ends_nothing() -> None:
+    """Without a denial no judgment ends an allergy, however sure it is."""
+    with Memory.open("dict:", background=False) as memory:
+        memory.observe("one", ["I'm allergic to peanuts."], scope="user:ann", author="Ann")
+        memory.maintain()
+        text = "I carry an EpiPen now because of the peanuts."
+        memory.observe("two", [text], scope="user:ann", author="Ann")
+        memory.maintain()
+        found = memory.records(scope="user:ann", types=["fact"]).items
+        peanuts = [one for one in found if "allergic" in one.text]
+        assert [one.status for one in peanuts] == ["active"]

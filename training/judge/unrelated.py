@@ -22,7 +22,7 @@ from standfast.models.local import box
 from standfast.models.local.recall import BoxedEmbedder
 from training.judge.labels import Pair, parse
 
-NEAR, TOO_NEAR = 0.6, 0.73  # cosines: half of the real changes are above the second
+NEAR, TOO_NEAR = 0.11, 0.34  # cosines: half of the real changes are above the second
 DRAWN = 12
 EACH = 1  # old statements for a message
 

@@ -15,6 +15,7 @@ from standfast.lifecycle.safety import (
     denies_other,
     is_personal,
     is_protected,
+    may_change,
     may_end,
     outweighs,
     share_slot,
@@ -51,9 +52,8 @@ WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its word
 COPIES_MAX = 1000
 BY_MEANING = 6  # of those that a judge is asked about; the others share its words
 OWN = frozenset(("me", "we"))
-# Cosines below which two statements have nothing to do with each other, by vector space.
-NEAR_ABOVE: Mapping[str, float] = MappingProxyType({"recall-2/384": 0.6})
-NEAR_ABOVE_ELSE = 0.2
+SAYS_ON = frozenset(("same", "refines", "unrelated"))  # relations that end nothing
+NEAR_ABOVE = {"recall-2/384": 0.11}  # cosines below which nothing is near; of other spaces 0.2
 
 
 @frozen(kw_only=False)
@@ -249,6 +249,8 @@ class _Matcher:
         judgment, entails = judged or (None, False)
         if self._is_compared(known) and denies_other(record, known):
             judgment = Judgment("ends")
+        elif judgment and judgment.relation not in SAYS_ON and not may_change(record, known):
+            judgment = Judgment("unrelated")
         above = self._engine.profile.duplicate_above
         # Without a word of a safety slot nothing touches what was said of it.
         untouched = is_protected(known) and not share_slot(record, known)
@@ -392,7 +394,7 @@ def _queries(
         return
     alike = Search(where=replace(live, kinds=(record.kind,)), limit=PAIRS_MAX)
     if vector is not None and not says_nothing(vector):
-        least = NEAR_ABOVE.get(space, NEAR_ABOVE_ELSE)
+        least = NEAR_ABOVE.get(space, 0.2)
         yield replace(alike, vector=vector, space=space, similar_above=least)
     yield replace(alike, text=record.text[:WORDS_FROM_MAX])
 

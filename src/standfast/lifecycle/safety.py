@@ -20,6 +20,7 @@ from standfast.text.safety_slots import denies_slot, safety_slots
 from standfast.text.words import word_set
 from standfast.types import LIVE, PERSON_TRUST, Record, Relation
 
+OF_VALUES = frozenset(("dose", "medicine", "emergency_contact"))  # slots
 ENDS = "ends"  # where a record's ``data`` names the safety slots of what it ended
 NEEDS_REVIEW = "a safety statement is ended by the person it is about, or after review"
 _UNSURE = re.compile(
@@ -41,6 +42,14 @@ def is_protected(record: Record) -> bool:
 def may_end(record: Record, known: Record, *, personal: bool) -> bool:
     """Whether a record may end what is known. ``personal``: see ``is_personal``."""
     return not is_protected(known) or (personal and _is_own_word(record, known))
+
+
+def may_change(record: Record, known: Record) -> bool:
+    """Whether the words of a record can end what is known at all: an allergy, a diagnosis or an
+    access need ends with its denial alone; of a dose there may be another one."""
+    if not is_protected(known) or denies_slot(record.text):
+        return True
+    return bool(safety_slots(record.text) & safety_slots(known.text) & OF_VALUES)
 
 
 def share_slot(record: Record, known: Record) -> bool:
