@@ -21,9 +21,6 @@ CACHES = (words._texts, words._shape_texts, words._shapes, words._group, words.w
 TOY = r"""
 name = 'Toy'
 
-[recognise]
-words = 'zom domu va ta'
-
 [compare]
 negators = 'nokku'
 
@@ -36,9 +33,6 @@ months = '1 Unuary Duary Triary Kvary Kviny Sesy Sepy Okuary Nauary Dekary Elvar
 
 [dates.relations]
 since = 'ekde'
-
-[claims]
-patterns = [['home', '\bzom domu(?P<neg> nokku)? va <CAP>']]
 
 [secrets]
 passwords = 'sekretvort'
@@ -117,8 +111,8 @@ def test_every_shipped_file_fits() -> None:
         ("[compare]\nnegators = ['nie', 3]", "xx.toml: compare.negators must be words"),
         ("[dates]\nmonths = ['x']", "xx.toml: dates.months must be words in rising order"),
         ("[dates]\nunits = 'hora'", "xx.toml: dates.units must be a table"),
-        ("[claims]\npatterns = ['a']", "xx.toml: claims.patterns must be a list of"),
-        ("[claims]\nparts = ['a']", "xx.toml: claims.parts must be a table"),
+        ("[answers]\nasked = ['a']", "xx.toml: answers.asked must be a list of"),
+        ("[answers]\ntold = ['a']", "xx.toml: answers.told must be a table"),
         ("order = 'first'", "xx.toml: order must be a number"),
         ("[compare]\nnegators = nie", "xx.toml is no TOML"),
         ("[compare]\nnegators = 'x'\n[ dates ]\nthe = 'x'", "xx.toml: write [dates] without"),
