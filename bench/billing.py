@@ -7,7 +7,6 @@ goes over the wire: instructions, schema, what is shown, and the answer.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -111,7 +110,7 @@ async def _night(engine: Engine, now: list[datetime]) -> None:
     await consolidate_due(engine)
 
 
-def two_calls(turns: Sequence[Turn], bill: Bill, *, always: bool) -> None:
+async def two_calls(turns: Sequence[Turn], bill: Bill, *, always: bool) -> None:
     """A design that asks twice for every user message: once for the facts in it (with its answer
     and the four messages before it), once what they do to the twelve memories nearest to them.
     Both questions have the instructions and the schema of ours. Not ``always``: the second
@@ -122,17 +121,19 @@ def two_calls(turns: Sequence[Turn], bill: Bill, *, always: bool) -> None:
         place = 0
         for exchange in exchanges_of(session):
             new = said[place : place + len(exchange)]
-            facts = _first(bill, new, said[max(0, place - EARLIER_MAX) : place])
+            facts = await _first(bill, new, said[max(0, place - EARLIER_MAX) : place])
             place += len(exchange)
             if always or facts:
                 _second(bill, facts, known[-KNOWN_SHOWN:])
             known += [fact["text"] for fact in facts]
 
 
-def _first(bill: Bill, new: Sequence[Message], earlier: Sequence[Message]) -> list[dict[str, Any]]:
+async def _first(
+    bill: Bill, new: Sequence[Message], earlier: Sequence[Message]
+) -> list[dict[str, Any]]:
     alone = messages_as_text(show(new, (), ()), ())
     shown = messages_as_text(show(new, earlier, ()), ())
-    answer = asyncio.run(answer_for(f"<messages>{alone}</messages>", boxed_reader()))
+    answer = await answer_for(f"<messages>{alone}</messages>", boxed_reader())
     bill.add(extract_prompt(known="", messages=shown), answer)
     facts: list[dict[str, Any]] = answer["facts"]
     return facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -72,8 +73,8 @@ async def _cost(bench: Bench, what: str, conversations: Sequence[Sequence[Turn]]
         bench.say(f"learning: {what}, {place} of {len(conversations)}, {len(one):,} messages")
         with bench.desk() as folder:
             await ours(one, folder, bill)
-        two_calls(one, eager, always=True)
-        two_calls(one, lazy, always=False)
+        await two_calls(one, eager, always=True)
+        await two_calls(one, lazy, always=False)
     rows = {
         "standfast": bill,
         "two calls for every user message": eager,
@@ -159,8 +160,10 @@ async def _speed(bench: Bench, turns: Sequence[Turn]) -> tuple[Table, Claim]:
     messages = [_message(place, turn) for place, turn in enumerate(turns)]
     redactor = Redactor()
     rounds = bench.sizes.rounds
-    redacting = _rate(lambda: [redactor.redact(one.text) for one in messages], messages, rounds)
-    reading = _rate(lambda: _read(messages, redactor), messages, rounds)
+    redacting = await asyncio.to_thread(
+        _rate, lambda: [redactor.redact(one.text) for one in messages], messages, rounds
+    )
+    reading = await asyncio.to_thread(_rate, lambda: _read(messages, redactor), messages, rounds)
     rates: dict[str, list[float]] = {}
     with bench.desk() as folder:
         for place in range(rounds):
