@@ -100,8 +100,8 @@ def coarse(paths: Sequence[Path]) -> Iterator[tuple[Pair, int]]:
 def unrelated(folder: Path, but: Collection[str]) -> Iterator[tuple[Pair, int]]:
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines() if path.stem not in but else ():
-            old, new = json.loads(line)
-            yield Pair(old, "", new, "", ""), UNRELATED
+            old, new, *before = json.loads(line)
+            yield Pair(old, before[0] if before else "", new, "", ""), UNRELATED
 
 
 def rows_of(reader: Any, given: Sequence[tuple[Pair, int]]) -> list[Row]:

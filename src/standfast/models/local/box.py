@@ -29,8 +29,8 @@ SHA256: Mapping[str, str] = {
     WORDS: "1266697adf1ed774df6727f730f97b42a997b41f924efe03698d71226501b52c",
     f"{READER}.onnx": "2868e17381ebc71e35a63bec704b215f558a6e2f7413858b8f69b03c6ae6fb74",
     f"{READER}.json": "83ab37b701ace95aa5bb87103a47ef1260a154d7d4c827864c6efa979ebec6a4",
-    f"{JUDGE}.onnx": "5419da07b45c260da9fa6f4efaa130416d698235c542d6622b538a26358c3b28",
-    f"{JUDGE}.json": "124e7e1a1f9168f892bb2562aead43838974970ff0319ce8337e0855540c0d16",
+    f"{JUDGE}.onnx": "35614f46c416e0dff2ceb4998a80a6fcc55807f7ce9ad6254f58c8b48f2cb8f0",
+    f"{JUDGE}.json": "f77f996bb90040c87b676af1d0bb3f2560beee52c5f216a62afe58341dc2bf17",
 }
 LIBRARIES = ("onnxruntime", "tokenizers")
 # Models that were in the box before, with their files. A store with vectors of one changes its

@@ -75,14 +75,13 @@ def decide(pairing: Pairing, thresholds: Thresholds | None) -> Action:
 
 
 def decide_all(pairings: Sequence[Pairing], thresholds: Thresholds | None) -> list[Action]:
-    """The same for all that one statement is held against. What it says has changed is what is
-    surely about the same subject, or else one thing: the likeliest."""
+    """The same for all that one statement is held against. It changes or questions one thing: the
+    likeliest."""
     actions = [decide(one, thresholds) for one in pairings]
-    changed = [at for at, action in enumerate(actions) if action in ("supersede", "end")]
-    same = [at for at in changed if pairings[at].subject == "same"]
-    kept = same or [max(changed, key=lambda at: _probability(pairings[at]), default=-1)]
-    for at in changed:
-        if at not in kept:
+    touched = [at for at, action in enumerate(actions) if action not in ("keep", "merge", "enrich")]
+    kept = max(touched, key=lambda at: _probability(pairings[at]), default=-1)
+    for at in touched:
+        if at != kept:
             actions[at] = "keep"
     return actions
 
