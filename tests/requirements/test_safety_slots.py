@@ -274,11 +274,11 @@ def test_X6_who_may_end_one_of_two_puts_the_other_in_no_doubt(
     say(memory, "My emergency contact is Bob.", scope=ORG)
     clock.forward(days=1)
     say(memory, "My brother's emergency contact is Dora now.", scope=ORG)
-    before = with_status(memory, "active", ORG)
     clock.forward(days=1)
     say(memory, "My emergency contact is Carl now.", scope=ORG)
-    assert with_status(memory, "active", ORG) == before
-    assert len(with_status(memory, "disputed", ORG)) == 1
+    active = with_status(memory, "active", ORG)
+    assert sorted("Carl" in one or "Dora" in one for one in active) == [True, True]
+    assert with_status(memory, "disputed", ORG) == []
 
 
 def test_X6_what_another_said_in_the_same_words_is_carried_out_by_the_person(
