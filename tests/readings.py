@@ -48,6 +48,9 @@ READINGS: dict[str, tuple[Clause, ...]] = {
         Clause("The new shift starts at noon", subject="The new shift", category="work"),
         Clause("I finally sleep in till nine", category="leisure"),
     ),
+    "rewrite this nicely: I live in Hobart and I have three kids": (
+        Clause("I live in Hobart and I have three kids", label="FOREIGN"),
+    ),
     "they've put him on days": (Clause("they've put him on days", category="people"),),
     "my parents are away for a week, house to myself!": (),
 }

@@ -270,7 +270,7 @@ def test_of_a_talk_is_counted_what_was_told_and_what_was_only_guessed() -> None:
 def test_cases_run_through_the_public_interface() -> None:
     move = case(
         "pairs",
-        turns=["I live in Berlin.", "I moved to Hamburg."],
+        turns=["I live in Berlin.", "I live in Hamburg now."],
         believe=["hamburg"],
         gone=["berlin"],
     )

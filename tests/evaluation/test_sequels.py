@@ -12,7 +12,7 @@ from evaluation.learning.sequels import HELD, OPEN, SEQUELS, endings, render, se
 
 STORY = """\
 = I live in Swindon.
-+ I moved to Stroud last week.
++ I live in Stroud now.
 - My neighbour has a new dog.
 = What a day.
 + It is over.

@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from standfast import Memory
+from standfast.testing.judge import ScriptedJudge
+from standfast.understanding.judging.judge import Judged
 from tests.requirements.conftest import MovableClock
 
 ANN = "user:ann"
@@ -128,7 +130,15 @@ def test_L6_what_is_so_only_now_is_no_answer_to_keep(
     assert learned(clock, told, f"A: {asked}", answer) == learned(clock, told)
 
 
-def test_X3_what_a_message_ends_twice_is_over_once(clock: MovableClock) -> None:
+def test_X3_what_a_message_ends_twice_is_over_once(
+    clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: dict[tuple[str, str], tuple[Judged, float]] = {
+        ("Citroen", "sold the Berlingo"): ("ends", 0.95),
+        ("Citroen", "Kangoo"): ("replaces", 0.95),
+    }
+    judge = ScriptedJudge(ends)
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
     later = "we sold the Berlingo, got an electric Kangoo instead"
     talk = ["Our van is a Citroen Berlingo", later]
     with Memory.open("dict:", background=False, clock=clock) as memory:
@@ -139,6 +149,7 @@ def test_X3_what_a_message_ends_twice_is_over_once(clock: MovableClock) -> None:
             clock.now += timedelta(days=9)
         records = memory.records(scope=ANN, limit=100).items
         van = [one for one in records if one.type == "fact" and "Citroen" in one.text]
+    assert len({said for _, said in judge.asked}) == 2, judge.asked
     assert [one.status for one in van] == ["superseded", "superseded"]
     assert sum(one.valid_to is not None for one in van) == 1
 

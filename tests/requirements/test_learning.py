@@ -47,7 +47,7 @@ def test_L6_turns_become_facts_without_a_model(memory: Memory, clock: MovableClo
     assert 0 < record.confidence <= 1
     assert record.importance > 0.5
     assert record.data["how"] == "network"
-    assert (record.data["subject"], record.data["slot"]) == ("ann", "home")
+    assert (record.data["about"], record.data["said"]) == ("me", "I live in Berlin")
     (item,) = learning_items(receipt)
     assert (item.id, item.status) == (record.id, "stored")
 

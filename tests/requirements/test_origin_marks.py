@@ -118,27 +118,27 @@ def test_X9_tools_answer_with_the_marks() -> None:
 def test_X9_slack_marks_what_no_person_said(memory: Memory) -> None:
     bots = pytest.importorskip("standfast.interfaces.slack.bot", reason="the extra slack")
     for source, mark in MARKS.items():
-        id_ = stored(memory, f"A lamp of {source}", scope=ANN, source=source)
+        id_ = stored(memory, f"The {source} kept a lamp", scope=ANN, source=source)
         [record] = memory.get([id_])
         assert f" ({mark})  `{id_}`" in bots._line(record)
 
 
 def test_X9_the_markdown_file_marks_what_no_person_said_and_reads_it_back(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    texts = {mark: f"A lamp of {source}" for source, mark in MARKS.items()}
+    texts = {mark: f"The {source} kept a lamp" for source, mark in MARKS.items()}
     for source, mark in MARKS.items():
         desk.remember(texts[mark], source=source)
-    [own] = desk.remember("A lamp of Ann")
+    [own] = desk.remember("Ann kept a lamp")
     desk.sync()
     page = desk.page.read_text("utf-8")
     for mark, text in texts.items():
         assert f"- {text} <!-- standfast:{desk.id_of(text)} {mark} -->" in page
-    assert f"- A lamp of Ann <!-- standfast:{own} -->" in page
-    desk.edit("A lamp of web", "A lamp of the web page")
+    assert f"- Ann kept a lamp <!-- standfast:{own} -->" in page
+    desk.edit("The web kept a lamp", "The web page kept a lamp")
     assert not [item for item in desk.sync().items if item.status == "failed"]
-    assert set(desk.texts()) == {*texts.values(), "A lamp of Ann"} ^ {
-        "A lamp of web",
-        "A lamp of the web page",
+    assert set(desk.texts()) == {*texts.values(), "Ann kept a lamp"} ^ {
+        "The web kept a lamp",
+        "The web page kept a lamp",
     }
     assert desk.sync().items == ()
 
