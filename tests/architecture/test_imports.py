@@ -43,6 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "index",
         "rank",
         "understanding.reading",
+        "understanding.judging",
     ),
     "simsimd": ("stores", "models.providers", "index"),
     "Stemmer": ("text.analysis",),

@@ -277,7 +277,7 @@ def test_callers_at_once_each_see_their_own(server: Served) -> None:
 
     async def one(name: str) -> None:
         async with connected(server, keys[name]) as agent:
-            await asyncio.gather(*(agent.saves(f"{name} has secret {n}") for n in range(10)))
+            await asyncio.gather(*(agent.saves(f"{name} has secret {n} here") for n in range(10)))
             texts = await agent.finds("has secret", limit=50)
             assert len(texts) == 10
             assert all(text.startswith(name) for text in texts)

@@ -400,7 +400,7 @@ def test_X2_changing_the_space_is_killed_at_any_moment_and_goes_on(
         for part in range(4):
             lines = [f"line {n} of chat {part}" for n in range(400)]
             memory.observe(f"chat{part}", lines, scope=f"user:u{part}")
-        records = memory.stats(descend=True).records
+        turns = memory.stats(descend=True).types["turn"]
     done = 0
     for attempt in range(30 if proving else 5):
         child = subprocess.Popen([sys.executable, "-c", CHILD, file], stdout=subprocess.PIPE)
@@ -411,7 +411,7 @@ def test_X2_changing_the_space_is_killed_at_any_moment_and_goes_on(
         child.communicate()
         with Memory.open(file, embedder=Newer(), background=False) as memory:
             stats = memory.stats(descend=True)
-            assert stats.records == records
+            assert stats.types["turn"] == turns
             assert memory.recall("line 7 of chat 2", scope="user:u2").hits
             assert stats.reembedding is None or stats.reembedding.done >= done
             done = stats.reembedding.done if stats.reembedding else done
@@ -419,7 +419,7 @@ def test_X2_changing_the_space_is_killed_at_any_moment_and_goes_on(
     assert finished.returncode == 0, finished.stderr
     with Memory.open(file, embedder=Newer(), background=False) as memory:
         memory.maintain()
-        assert memory.stats(descend=True).records == records
+        assert memory.stats(descend=True).types["turn"] == turns
         hits = memory.recall("line 7 of chat 2", scope="user:u2", limit=50).hits
         assert hits
         assert all(hit.similarity is not None for hit in hits)

@@ -14,6 +14,7 @@ import pytest
 
 from standfast import AsyncMemory, Denied, Invalid, Memory
 from standfast.access import keys
+from standfast.testing.judge import ScriptedJudge
 from standfast.types import ALL_RIGHTS, Record, Shape
 from tests.interfaces.mcp_world import agent_of
 from tests.requirements.asking import stored
@@ -437,8 +438,12 @@ def test_X9_who_repeats_a_statement_gives_it_no_more_tags_than_it_may_have() -> 
     play(scenario)
 
 
-def test_X9_a_guess_of_an_agent_puts_no_persons_word_in_doubt() -> None:
+def test_X9_a_guess_of_an_agent_puts_no_persons_word_in_doubt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What may be meant by a bare value, or by an event, is only guessed."""
+    judge = ScriptedJudge({("70", "55"): ("contradicts", 1)})
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
 
     async def scenario(memory: AsyncMemory, agent: AsyncMemory) -> None:
         told = {"role": "user", "content": "My rate is 70 an hour."}

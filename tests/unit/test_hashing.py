@@ -46,6 +46,10 @@ def test_M8_other_dimensions_are_another_space() -> None:
         HashingEmbedder(0)
 
 
+def test_M8_a_breve_changes_no_stored_vector() -> None:
+    assert embed("зелёный чай") == embed("зеленыи чаи")
+
+
 @given(st.text(max_size=80))
 def test_M8_every_vector_has_length_one_or_is_zero(text: str) -> None:
     (vector,) = embed(text)

@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime", reason="the local model needs the extra `loca
 from standfast import AsyncMemory
 from standfast.errors import Unavailable
 from standfast.models.local import box
-from standfast.understanding.judging.judge import ChangeJudge, Judgment, Statement
+from standfast.understanding.judging.judge import ChangeJudge, JudgedStatement, Judgment
 from standfast.understanding.judging.layout import pair
 from standfast.understanding.judging.network import NetworkJudge, network_in
 from standfast.wiring.judge import boxed_judge
@@ -21,8 +21,8 @@ from tests.architecture.source import PROJECT
 
 
 def judged(judge: ChangeJudge, new: str, *olds: str, before: str = "") -> list[Judgment]:
-    said = Statement(text=new, before=before)
-    return asyncio.run(judge.judge(said, [Statement(text=one) for one in olds]))
+    said = JudgedStatement(text=new, before=before)
+    return asyncio.run(judge.judge(said, [JudgedStatement(text=one) for one in olds]))
 
 
 @pytest.mark.parametrize(

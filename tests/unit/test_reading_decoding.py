@@ -13,9 +13,9 @@ from hypothesis.extra import numpy as arrays
 from standfast.understanding.reading.clauses import KEPT, LABELS, Clause
 from standfast.understanding.reading.decoding import (
     TAGS,
-    Calibration,
     Floats,
     Head,
+    MarkCalibration,
     decode,
     head_of,
     joined,
@@ -200,7 +200,7 @@ def test_confidence_is_calibrated_and_has_a_threshold() -> None:
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_calibration_keeps_the_order(one: float, other: float) -> None:
-    calibration = Calibration(scale=0.5, bias=1.0)
+    calibration = MarkCalibration(scale=0.5, bias=1.0)
     low, high = sorted((one, other))
     assert calibration.probability(low) <= calibration.probability(high)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +24,13 @@ from standfast.understanding.reading.reader import Reading
 from standfast.wiring.reader import boxed_reader
 
 ANN = "user:ann"
+READS_ALONE = """
+import asyncio
+from standfast.understanding.reading.reader import Reading
+from standfast.wiring.reader import boxed_reader
+
+assert asyncio.run(boxed_reader().read([Reading(text="I live in Berlin.")]))[0]
+"""
 
 
 def read(*texts: str) -> list[list[Clause]]:
@@ -40,6 +50,14 @@ def test_X7_clauses_are_told_apart() -> None:
         ("ORDER", "no emojis in commits please"),
     ]
     assert [label for label, _ in kept("if I had a boat I would sail to Oslo")] == ["UNREAL"]
+
+
+def test_X16_running_it_leaves_nothing_at_home_to_report(tmp_path: Path) -> None:
+    """A library that counts how it is used keeps its counts there until it can send them."""
+    folders = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    child = [sys.executable, "-c", READS_ALONE]
+    subprocess.run(child, env=os.environ | folders, check=True, timeout=60)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_an_answer_does_not_depend_on_what_else_is_asked() -> None:

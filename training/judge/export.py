@@ -20,7 +20,7 @@ import numpy as np
 
 from standfast.models.local import box
 from standfast.models.local.base import Base, onnx_of_pair
-from standfast.understanding.judging.judge import Statement, Thresholds
+from standfast.understanding.judging.judge import JudgedStatement, Thresholds
 from standfast.understanding.judging.network import JudgeFiles, PairNetwork
 from training.judge.labels import Pair, parse
 
@@ -56,7 +56,7 @@ def shares_of(network: PairNetwork, pairs: Sequence[Pair]) -> list[dict[str, flo
     for start in range(0, len(order), AT_ONCE):
         some = order[start : start + AT_ONCE]
         asked = [
-            (Statement(text=one.old), Statement(text=one.new, before=one.before))
+            (JudgedStatement(text=one.old), JudgedStatement(text=one.new, before=one.before))
             for one in (pairs[at] for at in some)
         ]
         for at, shares in zip(some, network.shares(asked), strict=True):

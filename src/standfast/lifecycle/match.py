@@ -43,8 +43,8 @@ from standfast.understanding.judging.judge import (
     CERTAIN,
     PAIRS_MAX,
     ChangeJudge,
+    JudgedStatement,
     Judgment,
-    Statement,
     Thresholds,
 )
 
@@ -82,7 +82,7 @@ async def meet(
     them is. ``said`` and ``before``: the whole message and the line that it answers. ``judge``:
     where a language model has judged already."""
     known = await _known(engine, store, record, vector, space, pending=pending, near=near)
-    told = Statement(key=record.id, text=said or said_in(record), before=before)
+    told = JudgedStatement(key=record.id, text=said or said_in(record), before=before)
     matcher = _Matcher(engine, judge or engine.change_judge, record, told)
     verdict = verdict_of(await matcher.decisions(known))
     if confirmed := _confirmed(record, verdict):
@@ -133,7 +133,7 @@ async def opponents(
     nobody is asked where no judge runs."""
     found = await _known(engine, store, record, None, "", pending=pending)
     here = [one for one in found if one.record.scope == record.scope]
-    matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
+    matcher = _Matcher(engine, engine.change_judge, record, JudgedStatement(text=said_in(record)))
     return [
         one
         for one, action in await matcher.decisions(here)
@@ -143,7 +143,7 @@ async def opponents(
 
 async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list[Record]:
     """Those of some near records that say what a record says."""
-    matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
+    matcher = _Matcher(engine, engine.change_judge, record, JudgedStatement(text=said_in(record)))
     return [one for one, action in await matcher.decisions(near) if action == "merge"]
 
 
@@ -174,7 +174,7 @@ class _Matcher:
     """Holds one record against those that are known."""
 
     def __init__(
-        self, engine: Engine, judge: ChangeJudge | None, record: Record, said: Statement
+        self, engine: Engine, judge: ChangeJudge | None, record: Record, said: JudgedStatement
     ) -> None:
         self._engine, self._judge, self._record, self._said = engine, judge, record, said
         self._personal = is_personal(engine, record)
@@ -240,7 +240,7 @@ class _Matcher:
         """Who says all of the known statement and more need not be told it again."""
         if judgment.relation != "refines" or not holds_names(self._record.text, known.text):
             return False
-        new = Statement(text=self._record.text, key=self._record.id)
+        new = JudgedStatement(text=self._record.text, key=self._record.id)
         (back,) = await judge.judge(_statement(known, self._record), [new])
         return back.relation == "same"
 
@@ -279,10 +279,10 @@ def said_in(record: Record) -> str:
     return said if isinstance(said, str) and said else record.text
 
 
-def _statement(record: Record, other: Record) -> Statement:
+def _statement(record: Record, other: Record) -> JudgedStatement:
     """ "I" of two people is not one: who is somebody else is named."""
     text = said_in(record) if record.author == other.author else record.text
-    return Statement(text=text, key=record.id)
+    return JudgedStatement(text=text, key=record.id)
 
 
 def _about(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from standfast.understanding.judging.judge import Judged, Judgment, Statement, Thresholds
+from standfast.understanding.judging.judge import Judged, JudgedStatement, Judgment, Thresholds
 
 THRESHOLDS = Thresholds(same=0.7, refines=0.5, change=0.8, change_unclear=0.9, contradicts=0.6)
 
@@ -21,7 +21,7 @@ class ScriptedJudge:
     async def thresholds(self) -> Thresholds:
         return THRESHOLDS
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         self.asked += [(old.text, new.text) for old in olds]
         return [self._judgment(old.text, new.text) for old in olds]
 
@@ -42,7 +42,7 @@ class WordJudge:
     async def thresholds(self) -> Thresholds:
         return THRESHOLDS
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         return [Judgment(_by_words(_words(old.text), _words(new.text))) for old in olds]
 
 

@@ -287,7 +287,7 @@ def test_X2_who_hangs_up_after_the_whole_request_has_written(
     dial: Dial, server: Served, ann: httpx2.Client
 ) -> None:
     for number in range(10):
-        body = json.dumps({"text": f"hung up number {number}", "tags": ["hung"]}).encode()
+        body = json.dumps({"text": f"call {number} was hung up", "tags": ["hung"]}).encode()
         wire = dial(server)
         wire.say(
             f"POST /v1/remember HTTP/1.1\r\n{wire.base}Content-Type: application/json\r\n"

@@ -47,7 +47,8 @@ def headers(start: Start) -> dict[str, str]:
 def test_X1_a_first_start_is_ready_soon_with_no_key_and_no_service(first: Start) -> None:
     assert first.seconds < 30, "about five seconds on a machine that does nothing else"
     answer = httpx2.get(f"{first.address}/health")
-    assert answer.json() == {"status": "ok", "stuck": 0, "unread": 0, "kept_as_said": 0}
+    counted = {"stuck": 0, "unread": 0, "kept_as_said": 0}
+    assert answer.json() == {"status": "ok", "learning": "on", **counted}
     assert set(first.snippets) == {"key", "curl", "mcp", "python"}
 
 

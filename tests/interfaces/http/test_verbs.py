@@ -191,7 +191,7 @@ def test_procedures_policies_and_review(ann: httpx2.Client) -> None:
 
 def test_lists_come_in_pages_and_forged_cursors_are_refused(ann: httpx2.Client) -> None:
     for number in range(5):
-        told(ann.post("/v1/remember", json={"text": f"paged fact {number}", "tags": ["paged"]}))
+        told(ann.post("/v1/remember", json={"text": f"fact {number} is paged", "tags": ["paged"]}))
     seen: list[str] = []
     cursor = ""
     while True:
@@ -201,7 +201,7 @@ def test_lists_come_in_pages_and_forged_cursors_are_refused(ann: httpx2.Client) 
         cursor = page["next"]
         if not cursor:
             break
-    assert seen == [f"paged fact {n}" for n in range(5)]
+    assert seen == [f"fact {n} is paged" for n in range(5)]
     good = told(ann.get("/v1/records", params={"limit": 1}))["next"]
     for path in ("records", "sessions", "changes", "usage", "messages?session=x3"):
         for bad in ("x", good[:-1], "%00", "A" * 100):

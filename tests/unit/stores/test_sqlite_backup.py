@@ -243,8 +243,8 @@ def test_a_store_that_is_in_use_is_not_replaced(
         memory.remember("Ann likes coffee", scope=SCOPE)
         with pytest.raises(Unavailable, match="in use"):
             restore(copy, store)
-        memory.remember("Ann likes cake", scope=SCOPE)
-    assert {"Ann likes coffee", "Ann likes cake"} <= texts_of(store)
+        memory.remember("Ann baked a cake", scope=SCOPE)
+    assert {"Ann likes coffee", "Ann baked a cake"} <= texts_of(store)
     assert beside(store) == set()
 
 

@@ -26,6 +26,8 @@ Libraries = tuple[Any, Any]
 
 def libraries() -> Libraries:
     """onnxruntime and the tokenizer class."""
+    # Read when it is imported: it would write a file at home and report to its maker otherwise.
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
         from tokenizers import Tokenizer

@@ -27,6 +27,9 @@ _TRIGRAMS_WEIGHT = 0.7
 _SHORT_PIECE_WEIGHT = 0.5
 _CACHED_WORD_LENGTH_MAX = 32
 
+# Stored vectors are of words without it, whatever the words of an index have.
+_WITHOUT_BREVE = str.maketrans("йў", "иу")
+
 Feature = tuple[int, float]
 
 
@@ -74,7 +77,8 @@ class HashingEmbedder:
 def _content_words(text: str) -> Mapping[str, int]:
     """Words with their counts, without stop words unless there are only those."""
     found = Counter(analysis.words(text))
-    return {word: count for word, count in found.items() if not _is_stop_word(word)} or found
+    kept = {word: count for word, count in found.items() if not _is_stop_word(word)} or found
+    return {word.translate(_WITHOUT_BREVE): count for word, count in kept.items()}
 
 
 def _is_stop_word(word: str) -> bool:

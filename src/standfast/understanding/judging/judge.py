@@ -12,7 +12,7 @@ PAIRS_MAX = 8  # known statements that one new statement is held against
 
 
 @frozen
-class Statement:
+class JudgedStatement:
     """What a judge is shown. ``text``: the words as they were said, else as they are kept;
     ``before``: the line that they answer; ``key``: the id of the record."""
 
@@ -56,7 +56,7 @@ class GivenJudge:
     async def thresholds(self) -> Thresholds:
         return CERTAIN
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         if new.key in self._said:  # what refines a statement says it
             return [Judgment("same")] * len(olds)
         return [Judgment(self._said.get(one.key, "unrelated")) for one in olds]
@@ -72,6 +72,6 @@ class ChangeJudge(Protocol):
 
     async def thresholds(self) -> Thresholds: ...
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         """One judgment for each known statement."""
         ...

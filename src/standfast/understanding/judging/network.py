@@ -22,8 +22,8 @@ from standfast.types.frozen import frozen
 from standfast.understanding.judging.judge import (
     PAIRS_MAX,
     Judged,
+    JudgedStatement,
     Judgment,
-    Statement,
     Thresholds,
 )
 from standfast.understanding.judging.layout import pair
@@ -40,7 +40,7 @@ MEANINGS: Mapping[str, Judged] = {
 # both say together.
 GROUPS = (("SAME",), ("REFINES",), ("REPLACES", "ENDS"), ("DOUBT",), ("ADDS", "TOUCHES"))
 
-Pair = tuple[Statement, Statement]
+Pair = tuple[JudgedStatement, JudgedStatement]
 Floats = NDArray[np.float32]
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def judgment_of(shares: Mapping[str, float]) -> Judgment:
     return Judgment(MEANINGS[likeliest], sum(shares[name] for name in best))
 
 
-def _texts(old: Statement, new: Statement) -> tuple[str, str, str]:
+def _texts(old: JudgedStatement, new: JudgedStatement) -> tuple[str, str, str]:
     before = new.before[-CHARACTERS_MAX:]
     return old.text[:CHARACTERS_MAX], before, new.text[:CHARACTERS_MAX]
 
@@ -121,7 +121,7 @@ class NetworkJudge:
     async def thresholds(self) -> Thresholds:
         return await self._asked(lambda: self._loaded().thresholds)
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         if len(olds) > PAIRS_MAX:
             raise ValueError(f"{len(olds)} statements at once; at most {PAIRS_MAX}")
         pairs = [(replace(old, key=""), replace(new, key="")) for old in olds]

@@ -34,7 +34,7 @@ Floats = NDArray[np.float32]
 
 
 @frozen
-class Calibration:
+class MarkCalibration:
     """Log-odds of the network to a probability, and the least that is believed."""
 
     scale: float = 1.0
@@ -55,7 +55,7 @@ class Head:
     fixed: Sequence[str]  # subjects that are no words of the text
     categories: Sequence[str]
     durations: Sequence[str]
-    calibration: Mapping[str, Calibration]
+    calibration: Mapping[str, MarkCalibration]
     transitions: Floats = field(default_factory=lambda: np.zeros((TAGS, TAGS), np.float32))
 
     @property
@@ -78,7 +78,7 @@ def head_of(data: Mapping[str, Any]) -> Head:
         categories=tuple(data["categories"]),
         durations=tuple(data["durations"]),
         calibration={
-            label: Calibration(**data["calibration"].get(label, {})) for label in LABELS
+            label: MarkCalibration(**data["calibration"].get(label, {})) for label in LABELS
         },
         transitions=np.array(data.get("transitions") or np.zeros((TAGS, TAGS)), np.float32),
     )  # fmt: skip
