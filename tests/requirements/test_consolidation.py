@@ -12,6 +12,7 @@ import pytest
 from standfast import Conflict, Denied, Memory, Receipt, Unavailable
 from standfast.changes import Change
 from standfast.ports import Prompt, Reply
+from standfast.testing.judge import ScriptedJudge
 from standfast.testing.snapshots import Snapshot, snapshot
 from standfast.types import Item, Listing, Record, Relation, Usage, Where
 from standfast.upkeep.consolidate import apply_held, consolidate, consolidate_due, drop_held
@@ -125,10 +126,16 @@ def disputed_pair(memory: Memory, **second: Any) -> tuple[str, str]:
     return one, "other"
 
 
+def supported(memory: Memory, id_: str) -> None:
+    for text in ("The letter came from there", "The bus pass is of that town"):
+        memory.relate(stored(memory, text, scope=ANN), "supports", id_)
+
+
 def test_X4_undo_takes_a_whole_run_back(memory: Memory, clock: MovableClock) -> None:
     light(memory, 4)
     heavy(memory, 40)
-    disputed_pair(memory, valid_from=clock.now + timedelta(days=1))
+    _, hamburg = disputed_pair(memory, valid_from=clock.now + timedelta(days=1))
+    supported(memory, hamburg)
     memory.recall("contract 3 supplier", scope=ANN)
     clock.forward(days=400)
     memory.recall("contract 5 supplier", scope=ANN)
@@ -149,6 +156,7 @@ def test_X6_a_contradiction_that_became_decidable_is_decided(
     memory.maintain()
     assert {record(memory, id_).status for id_ in (berlin, hamburg)} == {"disputed"}
     clock.forward(days=10)
+    supported(memory, hamburg)
     memory.maintain()
     assert record(memory, berlin).status == "superseded"
     assert record(memory, hamburg).status == "active"
@@ -156,15 +164,40 @@ def test_X6_a_contradiction_that_became_decidable_is_decided(
     assert texts(memory, "where does Ann live", scope=ANN, as_of=before) == ["Ann lives in Berlin"]
 
 
-def test_X6_the_side_that_the_user_said_again_wins(memory: Memory, clock: MovableClock) -> None:
+def test_X6_the_side_that_the_user_said_again_wins(
+    open_memory: OpenMemory, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the judge sees no change in it, upkeep counts who said what again."""
+    judge = ScriptedJudge({("Hamburg", "Hamburg"): ("same", 1.0)})
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
+    memory = open_memory()
     berlin, hamburg = disputed_pair(memory)
     memory.maintain()
     assert record(memory, berlin).status == "disputed"
     clock.forward(days=1)
-    memory.observe("chat", ["I live in Hamburg."], scope=ANN, author="ann")
+    memory.observe("chat", ["Ann lives in Hamburg."], scope=ANN, author="ann")
     receipt = memory.maintain()
     assert record(memory, hamburg).status == "active", lines(receipt)
     assert record(memory, berlin).status == "superseded"
+
+
+def test_X6_a_later_word_about_a_dispute_takes_the_place_of_both(
+    memory: Memory, clock: MovableClock
+) -> None:
+    pair = disputed_pair(memory)
+    clock.forward(days=1)
+    memory.observe("chat", ["Ann lives in Hamburg."], scope=ANN, author="ann")
+    receipt = memory.maintain()
+    assert {record(memory, id_).status for id_ in pair} == {"superseded"}, lines(receipt)
+    [left] = memory.recall("where does Ann live", scope=ANN, types=["fact"]).hits
+    assert (left.record.text, left.record.status) == ("Ann lives in Hamburg.", "active")
+
+
+def test_X6_a_disputed_statement_is_not_known_twice(memory: Memory) -> None:
+    berlin, _ = disputed_pair(memory)
+    receipt = memory.remember("Ann lives in Berlin", scope=ANN, source="web")
+    assert [(item.id, item.status) for item in receipt.items] == [(berlin, "merged")]
+    assert record(memory, berlin).status == "disputed"
 
 
 @pytest.mark.parametrize("way", ["forget", "archive"])
@@ -377,7 +410,7 @@ def test_L11_a_new_profile_supersedes_the_old(memory: Memory) -> None:
 
 
 def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None:
-    rules = (f"Core rule {n}" for n in range(205))  # more than a packet ever opens with
+    rules = (f"Core rule {n} of many" for n in range(205))  # more than a packet ever opens with
     stored_all(memory, rules, scope=ANN, durability="core", importance=0.5)
     memory.maintain()
     before = memory.context(scope=ANN, query="")
@@ -391,13 +424,13 @@ def test_X8_the_stable_block_changes_when_upkeep_chooses(memory: Memory) -> None
 
 def test_X8_where_the_stable_block_is_short_the_weightiest_are_in_it(memory: Memory) -> None:
     for n in range(8):
-        stored(memory, f"Core rule {n}", scope=ANN, durability="core", importance=0.5)
+        stored(memory, f"Core rule {n} of many", scope=ANN, durability="core", importance=0.5)
     stored(memory, "A weightier rule", scope=ANN, durability="core", importance=0.9)
     packet = memory.context(scope=ANN, query="", tokens=450)
     assert "A weightier rule" in packet.stable_text
     assert "Core rule 0" in packet.stable_text
     assert "Core rule 7" not in packet.stable_text
-    assert any(hit.record.text == "Core rule 7" for hit in packet.near_misses)
+    assert any(hit.record.text == "Core rule 7 of many" for hit in packet.near_misses)
 
 
 def test_X3_a_step_that_somebody_was_faster_with_is_skipped_and_said(

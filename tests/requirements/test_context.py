@@ -192,7 +192,7 @@ def test_X8_same_store_same_query_same_bytes(seed: int, tokens: int) -> None:
     with Memory.open("dict:", clock=clock) as memory:
         for n in range(dice.randrange(1, 15)):
             memory.remember(
-                f"{' '.join(dice.choices(words, k=4))} number {n}",
+                f"number {n}: {' '.join(dice.choices(words, k=4))}",
                 scope="user:ann",
                 durability=dice.choice(["core", "standard", "ephemeral"]),
                 importance=dice.random(),

@@ -117,7 +117,7 @@ def test_X9_a_memory_of_nothing_else_loses_nothing(memory: Memory, source: str) 
 def test_X9_what_is_imported_or_an_agents_is_not_halved(memory: Memory) -> None:
     told(memory)
     for source in ("import", "assistant", "file"):
-        stored_all(memory, (f"{one}, {source}" for one in crowd(8)), scope=ANN, source=source)
+        stored_all(memory, (f"{source}: {one}" for one in crowd(8)), scope=ANN, source=source)
     answer = memory.recall(ASKED, scope=ANN)
     assert not any("passed over" in note for note in answer.notes)
     assert FACT not in [hit.record.text for hit in answer.hits]

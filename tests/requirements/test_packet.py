@@ -53,7 +53,7 @@ def test_A7_a_small_scope_comes_whole(memory: Memory) -> None:
 
 def test_A7_a_line_costs_its_text_and_little_more(memory: Memory) -> None:
     for number in range(60):
-        stored(memory, f"Ann has a short fact {number}", scope=ANN)
+        stored(memory, f"Ann has {number} as a short fact", scope=ANN)
     packet = memory.context(query="short fact", scope=ANN, tokens=4000)
     lines = [line for line in packet.text.splitlines() if line.startswith('- "')]
     assert len(lines) == 60

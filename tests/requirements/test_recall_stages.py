@@ -132,7 +132,7 @@ def test_X21_who_asks_for_all_gets_a_spread_over_sessions(memory: Memory) -> Non
     ]
     memory.observe("long", long, scope=SCOPE)
     for n in range(4):
-        text = f"Trip 1{n}: a sailing trip at sea"
+        text = f"Trip 1{n}: one sailing trip"
         memory.observe(f"s{n}", [said("assistant", text, "2026-10-01T10:00:00Z")], scope=SCOPE)
 
     def sessions(query: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from standfast import Denied, Invalid, Memory
+from standfast.testing.judge import ScriptedJudge
 from tests.requirements.asking import stored, texts
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -32,7 +33,7 @@ def test_O4_without_a_project_every_visible_scope_is_searched(memory: Memory) ->
 
 def test_O4_a_tag_in_the_query_lifts_a_record(memory: Memory) -> None:
     stored(memory, "It goes out on Tuesdays", scope="org:acme")
-    tagged = stored(memory, "It goes out on Fridays", scope="org:acme", tags=["deploy"])
+    tagged = stored(memory, "It goes out on Fridays, at noon", scope="org:acme", tags=["deploy"])
     best = memory.recall("when does the deploy go out", scope="org:acme").hits[0]
     assert best.record.id == tagged
     assert any(why.stage == "tag" and why.value == 0.1 for why in best.why)
@@ -99,11 +100,17 @@ def test_M5_bre_is_the_dot_product_minus_a_tenth_of_the_magnitude(open_memory: O
     assert hit.score == pytest.approx(hit.similarity - 0.1)
 
 
-def test_M5_dedupe_uses_plain_cosine_and_fires(open_memory: OpenMemory) -> None:
+def test_M5_dedupe_uses_plain_cosine_and_fires(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge who is not sure enough by itself is believed of two that are near."""
+    unsure = ScriptedJudge({("production", "production"): ("same", 0.3)})
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (unsure, ""))
     memory = open_memory(profile="openmotoko")
     stored(memory, "The production server runs on Fly in Frankfurt", scope="user:ann")
     again = memory.remember("The production servers run on Fly in Frankfurt", scope="user:ann")
     assert again.items[0].status == "merged"
+    stored(memory, "In Frankfurt a cluster on Fly serves production", scope="user:ann")
 
 
 def test_M6_time_ranges_find_episodes_of_a_period(memory: Memory) -> None:

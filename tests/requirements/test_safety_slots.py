@@ -99,6 +99,7 @@ def test_X6_the_words_of_each_slot_are_there_in_thirteen_languages() -> None:
         "Ann lives in Berlin.",
         "The deadline moved to May.",
         "Ich wohne in Ulm.",
+        "Ann keeps her sourdough starter in a sordid jar.",
         "私は東京に住んでいます",
         "",
     ],

@@ -66,6 +66,16 @@ def test_X6_what_undo_brings_back_is_disputed_by_what_was_learned_since(memory: 
     assert [one.status for one in memory.get([berlin, rome])] == ["disputed", "disputed"]
 
 
+def test_X4_undo_disputes_nothing_that_stood_beside_it_before(memory: Memory) -> None:
+    engine = memory._memory._engine
+    judge, engine.change_judge = engine.change_judge, None
+    berlin = stored(memory, "Ann lives in Berlin", scope="user:ann")
+    rome = stored(memory, "Ann lives in Rome", scope="user:ann")
+    engine.change_judge = judge
+    memory.undo(memory.archive([berlin]).change)
+    assert [one.status for one in memory.get([berlin, rome])] == ["active", "active"]
+
+
 def test_undo_skips_what_was_erased(memory: Memory) -> None:
     receipt = memory.remember("Ann likes tea", scope="user:ann")
     memory.forget(ids=[receipt.items[0].id])

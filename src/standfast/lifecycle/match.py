@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -43,6 +43,7 @@ from standfast.understanding.judging.judge import (
     CERTAIN,
     PAIRS_MAX,
     ChangeJudge,
+    GivenJudge,
     JudgedStatement,
     Judgment,
     Thresholds,
@@ -88,8 +89,9 @@ async def meet(
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         again = verdict_of(await matcher.decisions(others))
-        if again.kind not in ("new", "duplicate"):
-            held = confirmed.status != "disputed"
+        held = confirmed.status != "disputed"
+        # Said again, what is disputed already is disputed as before, not known twice.
+        if again.kind not in ("new", "duplicate") and (held or again.kind != "contradicts"):
             record = confirmed if held else record
             verdict = again if held else replace(again, targets=(confirmed, *again.targets))
     if verdict.target is not None and verdict.kind == "duplicate":
@@ -148,13 +150,21 @@ async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list
 
 
 async def disputed_again(
-    engine: Engine, store: Store, record: Record, *, pending: Sequence[Record]
+    engine: Engine,
+    store: Store,
+    record: Record,
+    *,
+    pending: Sequence[Record],
+    counts: Callable[[Record], Awaitable[bool]] | None = None,
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
-    known in its scope by now speaks against it. Both are disputed then, for a person to decide."""
+    known in its scope by now speaks against it. Both are disputed then, for a person to decide.
+    ``counts``: whether somebody's word against it does."""
     if record.status not in LIVE or record.kind != "semantic":
         return None
     against = await opponents(engine, store, record, pending)
+    if counts is not None:
+        against = [one for one in against if await counts(one)]
     if not against:
         return None
     verdict = Verdict(
@@ -203,9 +213,14 @@ class _Matcher:
             and record.hash != known.hash
             and "quarantined" not in (record.status, known.status)
             and (record.type == "user_request") == (known.type == "user_request")
-            and set(record.lineage).isdisjoint(known.lineage)
+            and (self._reads_again(known) or set(record.lineage).isdisjoint(known.lineage))
             and _share_time(record, known)
         )
+
+    def _reads_again(self, known: Record) -> bool:
+        """Whether a language model says it of the very words that the known one is from."""
+        told = self._judge.said if isinstance(self._judge, GivenJudge) else {}
+        return known.id in told and not set(self._record.lineage).isdisjoint(known.lineage)
 
     async def _judged(
         self, asked: Sequence[Known]
@@ -265,7 +280,7 @@ class _Matcher:
             subject="other" if untouched else subject_of(record, known),
             same_speaker=record.author == known.author or (free and is_protected(known)),
             trust=record.trust - known.trust,
-            order=order_of(record, known),
+            order="later" if self._reads_again(known) else order_of(record, known),
             other_names=bool(other_names(said_in(record), said_in(known))),
             entails=entails,
             guarded=not free,

@@ -51,7 +51,7 @@ async def undo(
     reversals = await _collapse(entries)
     revived, blockers = await _plan_records(plan, reversals)
     blockers += await _plan_relations(plan, reversals)
-    await _dispute(plan, revived)
+    await _dispute(plan, revived, since=min(entry.seq for entry in entries))
     for touch in (reversal.touch for reversal in reversals):
         if touch.kind in _KEPT:
             plan.tell(touch.id, "skipped", _KEPT[touch.kind])
@@ -201,13 +201,31 @@ def _live_beside(plan: Change, record: Record) -> list[Record]:
     return [one for one in plan.records.values() if one.kind == record.kind and one.id != record.id]
 
 
-async def _dispute(plan: Change, revived: Sequence[Record]) -> None:
+async def _is_news(plan: Change, record: Record, since: int) -> bool:
+    """Whether it was learned, or brought back, behind that place of the journal: what stood beside
+    the other before the change does so again."""
+    entries = await plan.store.journal(
+        plan.root, after=since, touching=record.id, limit=ENTRIES_MAX
+    )
+    touched = (one for entry in entries for one in entry.touched if one.id == record.id)
+    return any(
+        one.before is None or one.before.get("status", "active") not in LIVE for one in touched
+    )
+
+
+async def _dispute(plan: Change, revived: Sequence[Record], *, since: int) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
     has to decide."""
     for record in revived:
         record = plan.records[record.id]
         beside = _live_beside(plan, record)
-        outcome = await disputed_again(plan.engine, plan.store, record, pending=beside)
+        outcome = await disputed_again(
+            plan.engine,
+            plan.store,
+            record,
+            pending=beside,
+            counts=lambda one: _is_news(plan, one, since),
+        )
         if outcome is None:
             continue
         plan.put(*outcome.records)

@@ -51,15 +51,15 @@ class GivenJudge:
     trouble = ""
 
     def __init__(self, said: Mapping[str, Judged]) -> None:
-        self._said = said
+        self.said = said
 
     async def thresholds(self) -> Thresholds:
         return CERTAIN
 
     async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
-        if new.key in self._said:  # what refines a statement says it
+        if new.key in self.said:  # what refines a statement says it
             return [Judgment("same")] * len(olds)
-        return [Judgment(self._said.get(one.key, "unrelated")) for one in olds]
+        return [Judgment(self.said.get(one.key, "unrelated")) for one in olds]
 
 
 class ChangeJudge(Protocol):

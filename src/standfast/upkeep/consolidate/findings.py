@@ -7,8 +7,8 @@ nothing the second time.
 Two beside each other: facts that cannot both be true may both be believed because they never met:
 two processes wrote them at the same moment, or one was brought back or came with an import. Near
 duplicates may have been overlooked because a vector was missing. Of a dispute, one side wins if
-it is later and believed no less, if it is believed more and not earlier, or if the user has said
-it again since and not the other. Whatever is not plain stays for a person to review.
+it is believed more and not earlier, if the user has said it again since and not the other, or if
+several live records support it alone. Whatever is not plain stays for a person to review.
 """
 
 from __future__ import annotations
