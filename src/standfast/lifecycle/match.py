@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -52,6 +52,7 @@ WORDS_FROM_MAX = 2000  # characters of a text, when it is looked for by its word
 COPIES_MAX = 1000
 BY_MEANING = 6  # of those that a judge is asked about; the others share its words
 OWN = frozenset(("me", "we"))
+RETIRES = frozenset(("supersedes", "ends", "enriches"))  # kinds of verdicts
 SAYS_ON = frozenset(("same", "refines", "unrelated"))  # relations that end nothing
 NEAR_ABOVE = {"recall-2/384": 0.11}  # cosines below which nothing is near; of other spaces 0.2
 
@@ -88,10 +89,10 @@ async def meet(
     if confirmed := _confirmed(record, verdict):
         others = [one for one in known if one.record.id != confirmed.id]
         again = verdict_of(await matcher.decisions(others))
-        if again.kind not in ("new", "duplicate"):
-            held = confirmed.status != "disputed"
-            record = confirmed if held else record
-            verdict = again if held else replace(again, targets=(confirmed, *again.targets))
+        if confirmed.status != "disputed" and again.kind not in ("new", "duplicate"):
+            record, verdict = confirmed, again
+        elif again.kind in RETIRES:  # else the same text would be known twice
+            verdict = replace(again, targets=(confirmed, *again.targets))
     if verdict.target is not None and verdict.kind == "duplicate":
         same = verdict.target.hash == record.hash
         reason = "the same text is known" if same else "says the same as a known one"
@@ -127,12 +128,17 @@ def _confirmed(record: Record, verdict: Verdict) -> Record | None:
 
 
 async def opponents(
-    engine: Engine, store: Store, record: Record, pending: Sequence[Record] = ()
+    engine: Engine,
+    store: Store,
+    record: Record,
+    pending: Sequence[Record] = (),
+    *,
+    but: Container[str] = (),
 ) -> list[Record]:
-    """The live records of its scope that a record, which is believed again, cannot be true with;
-    nobody is asked where no judge runs."""
-    found = await _known(engine, store, record, None, "", pending=pending)
-    here = [one for one in found if one.record.scope == record.scope]
+    """The live records of its scope that a record, which is believed again, cannot be true with,
+    but for some; nobody is asked where no judge runs."""
+    found = [one.record for one in await _known(engine, store, record, None, "", pending=pending)]
+    here = [Known(one) for one in found if one.scope == record.scope and one.id not in but]
     matcher = _Matcher(engine, engine.change_judge, record, Statement(text=said_in(record)))
     return [
         one
@@ -148,13 +154,19 @@ async def same_as(engine: Engine, record: Record, near: Sequence[Known]) -> list
 
 
 async def disputed_again(
-    engine: Engine, store: Store, record: Record, *, pending: Sequence[Record]
+    engine: Engine,
+    store: Store,
+    record: Record,
+    *,
+    pending: Sequence[Record],
+    but: Container[str] = (),
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
-    known in its scope by now speaks against it. Both are disputed then, for a person to decide."""
+    known in its scope by now, ``but`` for some, speaks against it. Both are disputed then, for a
+    person to decide."""
     if record.status not in LIVE or record.kind != "semantic":
         return None
-    against = await opponents(engine, store, record, pending)
+    against = await opponents(engine, store, record, pending, but=but)
     if not against:
         return None
     verdict = Verdict(
@@ -375,13 +387,20 @@ async def _known(
         else:
             hits = [Known(one) for one in await store.find(query)]
         found |= {one.record.id: one for one in hits if one.record.id not in found}
+    told_before = any(_is_of_message(one, record) for one in pending)
     for one in pending:
         earlier = found.pop(one.id, Known(one, near.get(one.id)))
-        # What the same commit retires, it has changed: no other change is looked for then.
-        counts = one.status in LIVE or one.version
+        # What the same message retires, it has changed: no other change is looked for then.
+        counts = one.status in LIVE or (one.version and told_before)
         if counts and is_within(record.scope, one.scope) and one.id != record.id:
             found[one.id] = replace(earlier, record=one)
     return [one for one in found.values() if one.record.type != "turn"]
+
+
+def _is_of_message(one: Record, record: Record) -> bool:
+    """Whether another statement of the same message is known already."""
+    is_statement = one.kind == "semantic" and one.status in LIVE and one.id != record.id
+    return is_statement and not set(one.lineage).isdisjoint(record.lineage)
 
 
 def _queries(

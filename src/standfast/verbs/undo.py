@@ -196,18 +196,16 @@ async def _edges(plan: Change, ids: Sequence[str]) -> dict[EdgeKey, Relation]:
     return {edge_key(edge): edge for edge in found}
 
 
-def _live_beside(plan: Change, record: Record) -> list[Record]:
-    """What the same commit changes and may speak against it."""
-    return [one for one in plan.records.values() if one.kind == record.kind and one.id != record.id]
-
-
 async def _dispute(plan: Change, revived: Sequence[Record]) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
-    has to decide."""
+    has to decide. Those that come back together were believed beside each other before."""
+    together = {one.id for one in plan.records.values() if one.status in LIVE}
     for record in revived:
         record = plan.records[record.id]
-        beside = _live_beside(plan, record)
-        outcome = await disputed_again(plan.engine, plan.store, record, pending=beside)
+        beside = [one for id_, one in plan.records.items() if id_ not in together]
+        outcome = await disputed_again(
+            plan.engine, plan.store, record, pending=beside, but=together
+        )
         if outcome is None:
             continue
         plan.put(*outcome.records)
