@@ -143,9 +143,12 @@ def test_X10_an_episode_is_made_again_from_what_is_left(memory: Memory) -> None:
     assert memory.records(scope=TEAM, types=["episode"]).items == ()
 
 
-def test_X10_a_fact_that_is_reached_downwards_leads_to_no_other_source(memory: Memory) -> None:
+def test_X10_a_fact_that_is_reached_downwards_leads_to_no_other_source(
+    memory: Memory, clock: MovableClock
+) -> None:
     """What somebody else said more fully was made of the poorer statement, and of another one."""
     first = stored(memory, "The kiln is fired", scope=TEAM, author="ann")
+    clock.forward(minutes=5)
     richer = memory.remember(
         "The kiln is fired on Mondays at 1,200 degrees", scope=TEAM, author="ben"
     ).items[0]
@@ -172,8 +175,9 @@ def test_X10_statements_of_several_authors_go_only_when_that_is_agreed_to(memory
     assert held(memory) == {}
 
 
-def test_X10_what_another_author_made_of_it_counts(memory: Memory) -> None:
+def test_X10_what_another_author_made_of_it_counts(memory: Memory, clock: MovableClock) -> None:
     first = stored(memory, "The kiln is fired", scope=TEAM, author="ann")
+    clock.forward(minutes=5)
     memory.remember("The kiln is fired on Mondays at 1,200 degrees", scope=TEAM, author="ben")
     before = held(memory)
     with pytest.raises(Invalid, match="ann, ben"):

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
+
 from standfast import Memory
+from standfast.testing.judge import ScriptedJudge
 
 ANN = "user:ann"
+
+
+@pytest.fixture(autouse=True)
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the second statement of each test does to the first is given."""
+    judge = ScriptedJudge(
+        {
+            ("live in Berlin", "moved to Hamburg"): ("replaces", 0.95),
+            ("charge 70", "Up to 85"): ("contradicts", 0.95),
+        }
+    )
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
 
 
 def say(memory: Memory, text: str, at: str, session: str) -> None:

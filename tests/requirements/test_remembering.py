@@ -40,7 +40,7 @@ def test_M4_a_near_duplicate_is_merged_into_what_is_known(memory: Memory) -> Non
     text = "The team meeting takes place every week in the large conference room downstairs"
     first = stored(memory, text, scope="org:acme", tags=["a"])
     again = memory.remember(
-        "The team meetings take place every week in the large conference room, downstairs",
+        "The team meeting takes place every week in a large conference room, now downstairs",
         scope="org:acme",
         tags=["b"],
         importance=0.9,

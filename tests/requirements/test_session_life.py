@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from standfast import Memory
+from standfast.testing.judge import ScriptedJudge
 from tests.requirements.asking import statuses
 from tests.requirements.conftest import MovableClock, OpenMemory
 
@@ -246,6 +247,13 @@ def test_L14_decisions_architecture_and_requirements_are_core_under_lota(
     assert {one.status for one in facts} == {"active"}
 
 
+@pytest.fixture
+def femi(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = ScriptedJudge({("Lagos", "Accra"): ("contradicts", 0.95)})
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
+
+
+@pytest.mark.usefixtures("femi")
 def test_K3_a_change_that_cannot_be_placed_disputes_what_it_is_likely_about(
     memory: Memory, clock: MovableClock
 ) -> None:

@@ -8,7 +8,18 @@ import pytest
 
 from standfast import Conflict, Memory, NotFound
 from standfast.changes import Change
+from standfast.testing.judge import ScriptedJudge
+from standfast.understanding.judging.judge import Judged
 from tests.requirements.asking import statuses, stored, texts
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], tuple[Judged, float]]:
+    """What the judge of a memory that is opened later finds."""
+    found: dict[tuple[str, str], tuple[Judged, float]] = {}
+    judge = ScriptedJudge(found)
+    monkeypatch.setattr("standfast.wiring._judge", lambda _: (judge, ""))
+    return found
 
 
 def test_X4_undo_takes_a_change_back_and_can_be_undone(memory: Memory) -> None:
@@ -28,6 +39,18 @@ def test_X4_undo_of_a_merge_restores_the_old_fields(memory: Memory) -> None:
     memory.undo(merge.change, scope="user:ann")
     record = memory.get([id_])[0]
     assert (record.tags, record.importance) == (("drink",), 0.5)
+
+
+def test_X4_what_comes_back_together_is_as_it_was(
+    known: dict[tuple[str, str], tuple[Judged, float]], memory: Memory
+) -> None:
+    """Only what was learned since may put it in doubt."""
+    home = stored(memory, "Ann lives in Bonn", scope="user:ann")
+    hut = stored(memory, "Ann has a hut in Graz", scope="user:ann")
+    change = memory.revoke(ids=[home, hut]).change
+    known["Bonn", "hut"] = known["hut", "Bonn"] = ("contradicts", 0.95)
+    assert "disputed" not in statuses(memory.undo(change))
+    assert [one.status for one in memory.get([home, hut])] == ["active", "active"]
 
 
 def test_X4_undo_refuses_where_later_changes_build_on_it(memory: Memory) -> None:

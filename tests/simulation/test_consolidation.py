@@ -102,7 +102,7 @@ class World:
         for _ in range(self.dice.randrange(1, 5)):
             word = self.word()
             receipt = await memory.remember(
-                f"The {self.dice.choice(['garage', 'cellar'])} holds {word}",
+                f"The {self.dice.choice(['garage', 'cellar'])} holds {word} too",
                 scope=self.dice.choice(SCOPES),
                 durability=self.dice.choice(["core", "standard", "ephemeral", None]),
                 importance=self.dice.choice([0.1, 0.5, 0.9]),

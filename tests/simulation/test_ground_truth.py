@@ -1,10 +1,12 @@
 """A seeded simulation of learning with a ground truth: somebody tells how things are, how they
 change and what was wrong, in many sessions and whatever order upkeep comes in. In the end nothing
-is believed that contradicts how things are, unless it is disputed or questioned in the open."""
+is believed that contradicts how things are, unless it is disputed or questioned in the open. What
+a sentence says and what it does to another is given: the house has to draw the conclusions."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from standfast import Memory
+from standfast.testing.judge import THRESHOLDS
+from standfast.testing.reader import ScriptedClause, ScriptedReader
 from standfast.types import Record
+from standfast.understanding.judging.judge import Judgment, Statement, Thresholds
 
 ANN = "user:ann"
 STEPS = 14
@@ -88,6 +93,47 @@ OVER = (
 )
 
 
+@dataclass(frozen=True)
+class Meant:
+    """What a sentence says: this is the value of a slot now; "" where it is over."""
+
+    slot: str
+    value: str
+
+
+class KnowingJudge:
+    """Implements ``ChangeJudge``: it knows what every sentence means."""
+
+    trouble = ""
+
+    async def thresholds(self) -> Thresholds:
+        return THRESHOLDS
+
+    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+        return [self._judgment(_meaning(old), _meaning(new)) for old in olds]
+
+    def _judgment(self, old: Meant | None, new: Meant | None) -> Judgment:
+        if old is None or new is None or old.slot != new.slot:
+            return Judgment("unrelated")
+        if old.value == new.value:
+            return Judgment("same")
+        return Judgment("replaces" if new.value else "ends")
+
+
+def _meaning(one: Statement) -> Meant | None:
+    return MEANT.get(one.text.rstrip("."))
+
+
+MEANT = {
+    sentence.format(new=new, old=old).rstrip("."): Meant(name, new if "{new}" in sentence else "")
+    for name, slot in SLOTS.items()
+    for sentence in (*slot.says, *slot.changes, *slot.corrects, *slot.ends)
+    for new in slot.values
+    for old in slot.values
+}
+READ = {f"{words}.": (ScriptedClause(words),) for words in MEANT}
+
+
 @dataclass
 class Life:
     """One person's history, and how things really are."""
@@ -105,7 +151,11 @@ class Life:
 
     def opened(self) -> Memory:
         store = str(self.folder / f"{self.seed}.db") if self.seed % 5 == 0 else "dict:"
-        return Memory.open(store, embedder="hashing", background=False, clock=lambda: self.now)
+        memory = Memory.open(store, embedder="hashing", background=False, clock=lambda: self.now)
+        engine = memory._memory.engine
+        engine.change_judge = KnowingJudge()
+        engine.reader = ScriptedReader(READ, engine.reader)
+        return memory
 
     def live(self) -> None:
         for _ in range(STEPS):
@@ -130,18 +180,20 @@ class Life:
             return
         new = dice.choice([value for value in slot.values if value != old])
         if not old:
-            self.say(dice.choice(slot.says).format(new=new))
+            self.tell(name, dice.choice(slot.says), new)
         elif slot.ends and dice.random() < 0.15:
-            self.say(dice.choice(slot.ends).format(old=old))
-            new = ""
+            self.tell(name, dice.choice(slot.ends), "")
         else:
-            self.say(dice.choice(slot.changes).format(new=new, old=old))
-        self.truth[name] = new
-        if new and dice.random() < 0.25:
+            self.tell(name, dice.choice(slot.changes), new)
+        if self.truth[name] and dice.random() < 0.25:
             right = dice.choice([value for value in slot.values if value not in (old, new)])
             self.now += timedelta(minutes=1)
-            self.say(dice.choice(slot.corrects).format(new=right, old=new))
-            self.truth[name] = right
+            self.tell(name, dice.choice(slot.corrects), right)
+
+    def tell(self, name: str, sentence: str, new: str) -> None:
+        """Says of a slot what it is from now on."""
+        self.say(sentence.format(new=new, old=self.truth.get(name, "")))
+        self.truth[name] = new
 
     def say(self, text: str) -> None:
         self.told.append(text)

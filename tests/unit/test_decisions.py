@@ -125,12 +125,13 @@ def test_X6_without_a_judge_nothing_but_equal_texts_meet(one: Pairing) -> None:
     assert decide(one, None) == ("merge" if one.equal else "keep")
 
 
-def test_X6_one_change_is_of_one_subject_or_of_the_likeliest_thing() -> None:
+def test_X6_one_change_is_of_the_likeliest_thing_unless_it_is_certain() -> None:
     def pairing(subject: Subject, probability: float) -> Pairing:
         return Pairing(judgment=Judgment("ends", probability), subject=subject)
 
     some = [pairing("unclear", 0.99), pairing("same", 0.9), pairing("same", 0.95)]
-    assert decide_all(some, THRESHOLDS) == ["keep", "end", "end"]
-    some = [pairing("unclear", 0.95), pairing("unclear", 0.99), pairing("other", 1.0)]
-    assert decide_all(some, THRESHOLDS) == ["keep", "end", "keep"]
-    assert decide_all([], THRESHOLDS) == []
+    assert decide_all(some, THRESHOLDS) == ["keep", "keep", "end"]
+    told = [pairing("same", 1.0), pairing("same", 0.9), pairing("same", 1.0)]
+    assert decide_all(told, THRESHOLDS) == ["end", "keep", "end"]
+    unclear = [pairing("unclear", 0.97), pairing("unclear", 0.99)]
+    assert decide_all(unclear, THRESHOLDS) == ["keep", "end"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -129,12 +129,17 @@ def _confirmed(record: Record, verdict: Verdict) -> Record | None:
 
 
 async def opponents(
-    engine: Engine, store: Store, record: Record, pending: Sequence[Record] = ()
+    engine: Engine,
+    store: Store,
+    record: Record,
+    pending: Sequence[Record] = (),
+    *,
+    but: Container[str] = (),
 ) -> list[Record]:
-    """The live records of its scope that a record, which is believed again, cannot be true with;
-    nobody is asked where no judge runs."""
-    found = await _known(engine, store, record, None, "", pending=pending)
-    here = [one for one in found if one.record.scope == record.scope]
+    """The live records of its scope that a record, which is believed again, cannot be true with,
+    but for some; nobody is asked where no judge runs."""
+    found = [one.record for one in await _known(engine, store, record, None, "", pending=pending)]
+    here = [Known(one) for one in found if one.scope == record.scope and one.id not in but]
     matcher = _Matcher(engine, engine.change_judge, record, JudgedStatement(text=said_in(record)))
     return [
         one
@@ -156,13 +161,14 @@ async def disputed_again(
     *,
     pending: Sequence[Record],
     counts: Callable[[Record], Awaitable[bool]] | None = None,
+    but: Container[str] = (),
 ) -> Outcome | None:
     """For a record that is believed again after it was not: what to write if something that is
-    known in its scope by now speaks against it. Both are disputed then, for a person to decide.
-    ``counts``: whether somebody's word against it does."""
+    known in its scope by now, ``but`` for some, speaks against it. Both are disputed then, for a
+    person to decide. ``counts``: whether somebody's word against it does."""
     if record.status not in LIVE or record.kind != "semantic":
         return None
-    against = await opponents(engine, store, record, pending)
+    against = await opponents(engine, store, record, pending, but=but)
     if counts is not None:
         against = [one for one in against if await counts(one)]
     if not against:
@@ -390,13 +396,20 @@ async def _known(
         else:
             hits = [Known(one) for one in await store.find(query)]
         found |= {one.record.id: one for one in hits if one.record.id not in found}
+    told_before = any(_is_of_message(one, record) for one in pending)
     for one in pending:
         earlier = found.pop(one.id, Known(one, near.get(one.id)))
-        # What the same commit retires, it has changed: no other change is looked for then.
-        counts = one.status in LIVE or one.version
+        # What the same message retires, it has changed: no other change is looked for then.
+        counts = one.status in LIVE or (one.version and told_before)
         if counts and is_within(record.scope, one.scope) and one.id != record.id:
             found[one.id] = replace(earlier, record=one)
     return [one for one in found.values() if one.record.type != "turn"]
+
+
+def _is_of_message(one: Record, record: Record) -> bool:
+    """Whether another statement of the same message is known already."""
+    is_statement = one.kind == "semantic" and one.status in LIVE and one.id != record.id
+    return is_statement and not set(one.lineage).isdisjoint(record.lineage)
 
 
 def _queries(

@@ -64,7 +64,13 @@ def denies_other(record: Record, known: Record) -> bool:
     if denies_slot(record.text) == denies_slot(known.text):
         return False
     said = read(record.text).content_set
-    return len(read(known.text).content_set - said) <= 1  # whose it is
+    named = {one for one in read(known.text).content_set if not _is_amount(one)}
+    return len(named - said) <= 1  # whose it is
+
+
+def _is_amount(word: str) -> bool:
+    """Who denies a medicine denies every dose of it."""
+    return any(map(str.isdigit, word)) or safety_slots(word) == {"dose"}
 
 
 def may_replace(engine: Engine, record: Record, known: Record) -> bool:

@@ -215,7 +215,8 @@ async def _is_news(plan: Change, record: Record, since: int) -> bool:
 
 async def _dispute(plan: Change, revived: Sequence[Record], *, since: int) -> None:
     """What is believed again meets what was learned since. Where both cannot be true, a person
-    has to decide."""
+    has to decide. Those that come back together were believed beside each other before."""
+    together = {one.id for one in plan.records.values() if one.status in LIVE}
     for record in revived:
         record = plan.records[record.id]
         beside = _live_beside(plan, record)
@@ -225,6 +226,7 @@ async def _dispute(plan: Change, revived: Sequence[Record], *, since: int) -> No
             record,
             pending=beside,
             counts=lambda one: _is_news(plan, one, since),
+            but=together,
         )
         if outcome is None:
             continue

@@ -75,15 +75,20 @@ def decide(pairing: Pairing, thresholds: Thresholds | None) -> Action:
 
 
 def decide_all(pairings: Sequence[Pairing], thresholds: Thresholds | None) -> list[Action]:
-    """The same for all that one statement is held against. It changes or questions one thing: the
-    likeliest."""
+    """The same for all that one statement is held against. It changes or questions what was told
+    or is certain, and of all that is only likely one thing: the likeliest."""
     actions = [decide(one, thresholds) for one in pairings]
     touched = [at for at, action in enumerate(actions) if action not in ("keep", "merge", "enrich")]
-    kept = max(touched, key=lambda at: _probability(pairings[at]), default=-1)
+    likeliest = max(touched, key=lambda at: _rank(pairings[at]), default=-1)
     for at in touched:
-        if at != kept:
+        if at != likeliest and _probability(pairings[at]) < 1:
             actions[at] = "keep"
     return actions
+
+
+def _rank(one: Pairing) -> tuple[bool, float]:
+    """What is surely about the same subject comes first."""
+    return one.subject == "same", _probability(one)
 
 
 def _probability(one: Pairing) -> float:

@@ -53,6 +53,7 @@ _SENTENCE = later(r"[^.!?。！？\n]*[^.!?。！？\n\s][^.!?。！？\n]*[.!?�
 _TIMED = later(r"\A(?:on|in|from) ")
 # Prepositions that a date follows without another: "since 2026-11-07".
 _BEFORE_TIME = frozenset("to from of for by until till around since before after on in is".split())
+_REDACTED = "[redacted:"  # as ``standfast.text.redact`` writes it
 _OPENED = {")": "(", "]": "["}
 _EDGES = " \t\n.,;:!。，；-–—"
 
@@ -92,8 +93,11 @@ def render(
 
 
 def words_of(text: str, clause: Clause) -> str:
-    """The words of a clause, with the bracket that closes one it opened."""
+    """The words of a clause, with the bracket that closes one it opened, or with the mark of what
+    was taken out behind it: two of those are never one."""
     said = text[clause.start : clause.end]
+    if text[clause.end :].lstrip().startswith(_REDACTED):
+        return text[clause.start : text.find("]", clause.end) + 1] or said
     behind = text[clause.end : clause.end + 1]
     return (
         said + behind
