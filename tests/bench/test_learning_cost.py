@@ -22,8 +22,8 @@ def test_the_same_seed_gives_the_same_talk() -> None:
 
 def test_a_design_with_two_calls_is_counted_as_it_says() -> None:
     eager, lazy = (Bill(messages=len(TURNS)) for _ in range(2))
-    two_calls(TURNS, eager, always=True)
-    two_calls(TURNS, lazy, always=False)
+    asyncio.run(two_calls(TURNS, eager, always=True))
+    asyncio.run(two_calls(TURNS, lazy, always=False))
     users = len(TURNS) // 2
     assert eager.calls == 2 * users
     assert users < lazy.calls < eager.calls
@@ -35,7 +35,7 @@ def test_a_design_with_two_calls_is_counted_as_it_says() -> None:
 def test_X12_ours_asks_less_and_learns_from_every_session(tmp_path: Path) -> None:
     bill, eager = (Bill(messages=len(TURNS)) for _ in range(2))
     asyncio.run(ours(TURNS, tmp_path, bill))
-    two_calls(TURNS, eager, always=True)
+    asyncio.run(two_calls(TURNS, eager, always=True))
     # The first session is learned from at once, each later one as one or two digests.
     assert 3 <= bill.by["extract"] <= SESSION_MESSAGES / 2 + 4
     assert bill.asked + bill.answered < (eager.asked + eager.answered) / 2

@@ -17,7 +17,7 @@ from standfast import Memory
 from standfast.testing.judge import THRESHOLDS
 from standfast.testing.reader import ScriptedClause, ScriptedReader
 from standfast.types import Record
-from standfast.understanding.judging.judge import Judgment, Statement, Thresholds
+from standfast.understanding.judging.judge import JudgedStatement, Judgment, Thresholds
 
 ANN = "user:ann"
 STEPS = 14
@@ -109,7 +109,7 @@ class KnowingJudge:
     async def thresholds(self) -> Thresholds:
         return THRESHOLDS
 
-    async def judge(self, new: Statement, olds: Sequence[Statement]) -> list[Judgment]:
+    async def judge(self, new: JudgedStatement, olds: Sequence[JudgedStatement]) -> list[Judgment]:
         return [self._judgment(_meaning(old), _meaning(new)) for old in olds]
 
     def _judgment(self, old: Meant | None, new: Meant | None) -> Judgment:
@@ -120,7 +120,7 @@ class KnowingJudge:
         return Judgment("replaces" if new.value else "ends")
 
 
-def _meaning(one: Statement) -> Meant | None:
+def _meaning(one: JudgedStatement) -> Meant | None:
     return MEANT.get(one.text.rstrip("."))
 
 
