@@ -196,11 +196,6 @@ async def _edges(plan: Change, ids: Sequence[str]) -> dict[EdgeKey, Relation]:
     return {edge_key(edge): edge for edge in found}
 
 
-def _live_beside(plan: Change, record: Record) -> list[Record]:
-    """What the same commit changes and may speak against it."""
-    return [one for one in plan.records.values() if one.kind == record.kind and one.id != record.id]
-
-
 async def _is_news(plan: Change, record: Record, since: int) -> bool:
     """Whether it was learned, or brought back, behind that place of the journal: what stood beside
     the other before the change does so again."""
@@ -219,7 +214,7 @@ async def _dispute(plan: Change, revived: Sequence[Record], *, since: int) -> No
     together = {one.id for one in plan.records.values() if one.status in LIVE}
     for record in revived:
         record = plan.records[record.id]
-        beside = _live_beside(plan, record)
+        beside = [one for id_, one in plan.records.items() if id_ not in together]
         outcome = await disputed_again(
             plan.engine,
             plan.store,
